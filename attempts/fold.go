@@ -114,7 +114,10 @@ func (f *fold) task(e *Event) {
 		if !rec.Completed { // what is done stays done
 			rec.Gate = gateOf(e.Gate, e.At)
 		}
-	case TypeUngated, TypeApproved:
+	case TypeUngated:
+		rec.ungate()
+	case TypeApproved: // what is gated, a person has done
+		rec.Completed = rec.Completed || rec.Gate != nil
 		rec.ungate()
 	case TypeAnswered: // see [TaskRecord.answer]
 	case TypeReopened:

@@ -61,6 +61,7 @@ const (
 	KindReview  Kind = "review"
 	KindChore   Kind = "chore"
 	KindVerify  Kind = "verify" // nothing may be left to change: the checks decide
+	KindPerson  Kind = "person" // only a person can do it: relay approve completes it
 )
 
 // Criterion is one acceptance criterion; Check names the check that proves it, or is empty.

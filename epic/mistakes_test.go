@@ -81,7 +81,7 @@ var mistakes = []struct{ name, src, want string }{
 		"values", head + "  T1:\n    title: a\n    priority: urgent\n    points: -1\n    kind: bug\n    timeout_minutes: 0\n    max_attempts: 1.5\n    budget_usd: -2\n  T2: {title: b, priority: 1, points: .nan}\n",
 		`7:15: priority "urgent" is not known (use p0, p1, p2 or p3)
 8:13: points cannot be -1 (use a number from 0 up, such as 2)
-9:11: kind "bug" is not known (use feature, bugfix, review, chore or verify)
+9:11: kind "bug" is not known (use feature, bugfix, review, chore, verify or person)
 10:22: timeout_minutes cannot be 0 (write a number above 0, or leave the key out for the configured limit)
 11:19: max_attempts cannot be 1.5 (write a whole number, such as 3)
 12:17: budget_usd cannot be -2 (write a number above 0, or leave the key out for the configured limit)
@@ -222,7 +222,7 @@ func TestValidate(t *testing.T) {
 		},
 	}}
 	err := Validate("plan.md", e, func(Ref) Place { return Place{Line: 1, Column: 1} })
-	want := `plan.md:1:1: kind "bug" is not known (use feature, bugfix, review, chore or verify)
+	want := `plan.md:1:1: kind "bug" is not known (use feature, bugfix, review, chore, verify or person)
 plan.md:1:1: priority 7 is not known (use p0, p1, p2 or p3)
 plan.md:1:1: max_attempts cannot be -1 (use 1 or more)
 plan.md:1:1: timeout cannot be -1m0s (use a number of minutes above 0)

@@ -44,7 +44,9 @@ type Plan struct {
 	Epic   *epic.Epic
 	Format string // that of another tool, as openspec
 	Done   int    // tasks that are left out because they are done
-	Told   []Told // lines that mean something to their author, and of which nothing has been made, by place
+
+	Headings, Boxes int    // that its file has
+	Told            []Told // lines that mean something to their author, and of which nothing has been made, by place
 	// Offered are commands that the plan names beside its tasks, and that may be meant as checks of the epic.
 	Offered []Offered
 }
@@ -89,7 +91,16 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 	p.problems = append(p.problems, found...)
 	if len(p.problems) == 0 {
 		slices.SortStableFunc(p.unused, func(a, b Told) int { return cmp.Compare(a.Line, b.Line) })
-		return &Plan{Epic: p.epic, Told: p.unused, Offered: p.offered}, nil
+		plan := &Plan{Epic: p.epic, Told: p.unused, Offered: p.offered, Done: len(p.done)}
+		plan.Count(src)
+		for i := range p.epic.Tasks {
+			for _, c := range p.epic.Tasks[i].Criteria {
+				for _, run := range CommandsIn(c.Text) {
+					plan.Offer(Offered{File: name, Line: p.epic.Tasks[i].Line, Run: run})
+				}
+			}
+		}
+		return plan, nil
 	}
 	return nil, p.problems.Sorted()
 }

@@ -138,7 +138,7 @@ func (d *draft) paths(f epic.Field, list []string, v line) (paths []string, more
 		}
 		for _, s := range parts {
 			if s.code {
-				list = append(list, pattern.CleanPath(s.text))
+				list = append(list, lineRange.ReplaceAllString(pattern.CleanPath(s.text), ""))
 				d.at[f] = append(d.at[f], piece.place())
 			}
 			more = more || !s.code && strings.ContainsFunc(s.text, isWord)

@@ -10,7 +10,10 @@ var verifying = pattern.New(`(?i)^\W*(?:checkpoint(?:\s+\d+)?\s*(?:$|[:\x{2013}\
 
 // KindOf returns the kind that a task has by its title if the plan does not say one.
 func KindOf(title string) epic.Kind {
-	if verifying.MatchString(title) {
+	switch {
+	case person.MatchString(title):
+		return epic.KindPerson
+	case verifying.MatchString(title):
 		return epic.KindVerify
 	}
 	return epic.KindFeature

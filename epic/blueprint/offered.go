@@ -9,7 +9,9 @@ import (
 
 var (
 	checkWords = pattern.New(`(?i)\b(?:checks?|verification|validation|verify|validate)\b`)
-	shellFence = pattern.New("^ {0,3}(?:`{3,}|~{3,})[ \\t]*(?i:|sh|bash|zsh|shell|console|shell-session|cmd|text)[ \\t]*\n")
+	// likeCommand matches what may be a command, and not a sentence.
+	likeCommand = pattern.New(`^(?:[A-Z_]+=\S+[ \t]+)*[a-z./~\"$(\[!][^\s:*]*(?:[ \t].*)?$`)
+	shellFence  = pattern.New("^ {0,3}(?:`{3,}|~{3,})[ \\t]*(?i:|sh|bash|zsh|shell|console|shell-session|cmd|text)[ \\t]*\n")
 )
 
 // mostOffered bounds the commands that are offered: a person reads them.
@@ -67,7 +69,7 @@ func offer(p *parser, b *block) {
 	}
 	for _, l := range lines {
 		known := slices.ContainsFunc(p.offered, func(c Offered) bool { return c.Run == l.text })
-		if l.text != "" && !known && len(p.offered) < mostOffered {
+		if likeCommand.MatchString(l.text) && !known && len(p.offered) < mostOffered {
 			p.offered = append(p.offered, Offered{File: p.file, Line: l.line, Run: l.text})
 		}
 	}

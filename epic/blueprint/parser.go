@@ -61,8 +61,8 @@ var (
 	sections  = map[string]bool{"tasks": true, "implementation tasks": true, "task list": true, "task breakdown": true}
 )
 
-// isSection tells the heading of the section with the tasks.
-func isSection(text string) bool {
+// IsSection reports whether a heading is that of the section with the tasks.
+func IsSection(text string) bool {
 	return sections[strings.ToLower(strings.TrimRight(numbered.ReplaceAllString(plain(text), ""), ": "))]
 }
 
@@ -81,7 +81,7 @@ func head(text string) (id, title string, ok bool) {
 func (p *parser) document(blocks []block) {
 	p.preamble = true
 	for _, b := range blocks {
-		p.sections = p.sections || b.kind == heading && isSection(b.text)
+		p.sections = p.sections || b.kind == heading && IsSection(b.text)
 	}
 	for k := range blocks {
 		b := &blocks[k]
@@ -113,7 +113,7 @@ func (p *parser) heading(b *block, rest []block) {
 		return
 	}
 	switch {
-	case isSection(b.text):
+	case IsSection(b.text):
 		p.close()
 		p.section, p.preamble, p.sectAt, p.prose.open = b.level, false, at, false
 	case p.cur != nil && b.level > p.cur.level:
@@ -189,12 +189,18 @@ func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 	if here && strings.ContainsAny(id, "0123456789") {
 		return id, title, true
 	}
-	return id, title, hasFields(rest)
+	return id, title, hasFields(rest, "")
 }
 
-// looseTask tells whether a heading of no form that relay knows begins a task. It may begin with an id.
+// looseTask tells whether a heading of no form that relay knows begins a task. It may begin with an id. Below a task it does if it has
+// checks of its own.
 func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
-	if p.section == 0 || b.level <= p.section || p.cur != nil && b.level > p.cur.level || !hasFields(rest) {
+	name := ""
+	if p.cur != nil && b.level > p.cur.level {
+		name = "checks"
+	}
+	_, field := fieldName(strings.TrimRight(plain(b.text), ": "))
+	if field || p.section == 0 || b.level <= p.section || !hasFields(rest, name) {
 		return "", "", false
 	}
 	if m := looseHead.FindStringSubmatch(plain(b.text)); m != nil {
@@ -203,29 +209,21 @@ func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
 	return "", plain(b.text), true
 }
 
-// hasFields looks for a task's fields before the next heading.
-func hasFields(rest []block) bool {
+// hasFields looks for a task's fields before the next heading: any, or one of a name.
+func hasFields(rest []block, name string) bool {
 	for k := range rest {
-		b := &rest[k]
-		switch b.kind {
-		case heading:
+		if rest[k].kind == heading {
 			return false
-		case paragraph:
-			for _, l := range b.split() {
-				if found := pairs(l); len(found) > 0 && found[0].known {
+		}
+		for _, l := range rest[k].first() {
+			for _, f := range pairs(l) {
+				if field, known := fieldName(f.key); known && (name == "" || field == name) {
 					return true
 				}
-			}
-		case list:
-			for _, i := range b.items {
-				if len(i.lines) == 0 {
-					continue
-				}
-				if found := pairs(i.lines[0]); len(found) > 0 && found[0].known {
-					return true
+				if name == "" {
+					break // the first one tells
 				}
 			}
-		default: // no other block has fields
 		}
 	}
 	return false
@@ -285,6 +283,9 @@ func (p *parser) finish() {
 			}
 		}
 		d.task.Description = strings.Join(d.desc, "\n\n")
+		if d.task.Kind == epic.KindPerson && !d.given["kind"] && len(d.task.Checks) > 0 {
+			d.task.Kind = epic.KindFeature // what commands prove needs no person
+		}
 		p.epic.Tasks = append(p.epic.Tasks, d.task)
 	}
 }

@@ -96,11 +96,12 @@ func (r *taskReader) pairs(found []pair) {
 			r.set(f)
 			continue
 		}
-		hint := "the fields are " + strings.Join(fieldNames, ", ") + "; without the colon it is description"
-		if near, ok := epic.Nearest(f.key, fieldNames); ok {
-			hint = fmt.Sprintf("did you mean **%s:**?", near)
+		near, ok := epic.Nearest(f.key, fieldNames)
+		if !ok { // a lead-in, as **Why:**
+			r.draft.describe(f.raw)
+			continue
 		}
-		r.parser.add(f.at, hint, "unknown field %s in task %s", epic.Quoted(f.key), r.draft.task.ID)
+		r.parser.add(f.at, fmt.Sprintf("did you mean **%s:**?", near), "unknown field %s in task %s", epic.Quoted(f.key), r.draft.task.ID)
 	}
 }
 

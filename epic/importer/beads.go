@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"relay/epic"
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/plaintext"
 )
@@ -64,7 +65,7 @@ func readBeads(s source, d *draft) {
 func (r *tracker) issue(n *placed.Node, offset int) {
 	it := &item{id: n.Get("id").String(), node: n, line: n.Line, title: n.Get("title").String(), priority: normal}
 	if status := n.Get("status"); status != nil {
-		it.state = edit{offset + status.From, offset + status.To, `"closed"`}
+		it.state = placed.Edit{From: offset + status.From, To: offset + status.To, Text: `"closed"`}
 	}
 	if it.id == "" {
 		r.d.tell(n.Line, "an issue without an id is left out")
@@ -74,7 +75,7 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 		it.priority = min(max(p, 0), 3)
 	}
 	it.describe("description", "design", "notes")
-	it.criteria = points([]string{plaintext.Clean(n.Get("acceptance_criteria").String())})
+	it.criteria = markdown.Points([]string{plaintext.Clean(n.Get("acceptance_criteria").String())})
 	r.d.state(it, n.Get("status").String())
 	switch kind := n.Get("issue_type").String(); kind {
 	case "bug":
@@ -84,7 +85,7 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 	case "agent", "role", "rig", "convoy", "event", "slot", "message", "gate", "molecule":
 		if it.open() {
 			it.left = true
-			r.d.tell(n.Line, clip(it.id, 60)+" is of the type "+kind+", which needs no work: it is left out")
+			r.d.tell(n.Line, markdown.Clip(it.id, 60)+" is of the type "+kind+", which needs no work: it is left out")
 		}
 	}
 	if minutes, err := strconv.ParseFloat(n.Get("estimated_minutes").String(), 64); err == nil && minutes > 0 {

@@ -3,31 +3,99 @@ package importer
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 )
 
 var (
-	bmadStory    = pattern.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
-	bmadEpic     = pattern.New(`^epic-(\d+)$`)
-	bmadHeading  = pattern.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*:?\s*(.*)$`)
-	bmadCriteria = pattern.New(`(?i)^acceptance criteria:?$`)
-	bmadTasks    = pattern.New(`(?i)^tasks\b`)
-	bmadOfAgent  = pattern.New(`(?i)^(dev agent record|change log|file list|status|qa results)\b`)
-	bmadClause   = pattern.New(`(?i)^(given|when|then|and|but)\b`)
+	bmadStory  = pattern.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
+	bmadEpic   = pattern.New(`^epic-(\d+)$`)
+	bmadFile   = pattern.New(`^(?i:story-)?(\d{1,3})[.-](\d{1,3}[a-z]?)(?:[.-].*)?\.md$`)
+	bmadDigits = pattern.New(`[0-9]+`)
 )
 
 func claimsBmad(s source) bool {
-	return (path.Ext(s.name) == ".yaml" || path.Ext(s.name) == ".yml") && strings.Contains(string(s.data), "\ndevelopment_status:")
+	switch name := path.Base(s.name); path.Ext(name) {
+	case ".yaml", ".yml":
+		return strings.Contains("\n"+string(s.data), "\ndevelopment_status:") || strings.HasPrefix(name, "sprint-status")
+	case ".md":
+		first := !bmadFile.MatchString(name) || slices.Min(slices.Collect(maps.Values(bmadFiles(s, path.Dir(s.name))))) == s.name
+		return first && s.unclaimed() && len(markdown.Stories(markdown.Lines(s.data))) > 0
+	}
+	return false
 }
 
-// readBmad reads sprint-status.yaml of BMAD with the stories beside it, or with epics.md for those that have no file yet. Stories of an
-// epic are done one after the other, epics in their order. Retrospectives are for people, and left out.
+// readBmad reads sprint-status.yaml of BMAD with the stories beside it and with epics.md for those that have no file yet; else epics.md
+// or a folder of stories, by its first one. A story waits for those that it names as prerequisites, else for the one before it, and epics
+// come in their order. Retrospectives are for people, and left out.
 func readBmad(s source, d *draft) {
+	r := bmadReader{d: d, from: s, texts: map[string]*bmadText{}}
+	d.title = "Stories"
+	if path.Ext(s.name) != ".md" {
+		r.sprint()
+		d.chain(d.items)
+		return
+	}
+	if bmadFile.MatchString(path.Base(s.name)) {
+		r.files(path.Dir(s.name))
+	} else {
+		title, _ := markdown.FirstHeading(markdown.Lines(s.data))
+		d.title = cmp.Or(markdown.Unformatted(title), d.title)
+		r.gather(s.name, "")
+	}
+	padded := func(number string) string { // so that 1.10 comes after 1.9
+		return bmadDigits.ReplaceAllStringFunc(number, func(n string) string { return fmt.Sprintf("%9s", n) })
+	}
+	numbers := slices.SortedFunc(maps.Keys(r.texts), func(a, b string) int { return cmp.Compare(padded(a), padded(b)) })
+	for _, number := range numbers {
+		epic, story, _ := strings.Cut(number, ".")
+		r.add(epic, story, "story "+number, nil)
+	}
+	d.chain(d.items)
+}
+
+// bmadReader goes through the stories.
+type bmadReader struct {
+	d    *draft
+	from source
+
+	texts map[string]*bmadText // of stories, by their numbers
+}
+
+// bmadText is what a file says of a story.
+type bmadText struct {
+	story markdown.Story
+	file  string
+	other *bmadText // that this one replaces
+}
+
+// gather adds the texts of the stories in a file, or of one, before those that are there.
+func (r *bmadReader) gather(file, only string) {
+	data, err := r.from.text(file)
+	if err != nil {
+		r.d.tellOf(file, 0, "it cannot be read: "+err.Error())
+	}
+	found := markdown.Stories(markdown.Lines(data))
+	if len(found) > 0 && only == "" {
+		r.d.tellOf(file, 0, "briefs include only its stories")
+	}
+	for number, story := range found {
+		if only == "" || only == number {
+			r.texts[number] = &bmadText{*story, file, r.texts[number]}
+		}
+	}
+}
+
+// sprint takes the states of stories.
+func (r *bmadReader) sprint() {
+	d, s := r.d, r.from
 	root, err := placed.YAML(s.data)
 	if wrong, ok := errors.AsType[*placed.Error](err); ok {
 		d.fail(wrong.Line, "%v", wrong.Err)
@@ -36,131 +104,75 @@ func readBmad(s source, d *draft) {
 	d.title = cmp.Or(root.Get("project").String(), "Stories")
 	states := root.Get("development_status")
 	if states == nil || states.Kind != placed.Object {
-		d.fail(1, "it has no development_status")
+		d.fail(1, "it has no development_status, so it is not a sprint file of BMAD: name the file or folder that has the stories")
 		return
 	}
 	d.unread(true, root)
-	planned := bmadPlanned(d, s)
-	last := map[string]string{} // the last group that has been
-	before := ""
+	folder := path.Dir(s.name)
+	for _, name := range []string{"epic*.md", "../planning-artifacts/epic*.md", "../epic*.md", "epics/*.md"} {
+		for _, file := range glob(s.files, path.Join(folder, path.Dir(name)), path.Base(name)) {
+			r.gather(file, "")
+		}
+	}
+	for _, place := range []string{path.Join(path.Dir(folder), "stories"), path.Join(folder, "stories"), folder} {
+		r.files(place)
+	}
 	for i, key := range states.Keys {
-		value := states.Values[i]
 		m := bmadStory.FindStringSubmatch(key)
-		switch {
+		switch value := states.Values[i]; {
 		case m != nil:
+			r.add(m[1], m[2], strings.ReplaceAll(m[3], "-", " "), value)
 		case bmadEpic.MatchString(key), strings.HasSuffix(key, "-retrospective"):
-			continue
 		default:
 			d.tell(value.Line, key+" is neither an epic nor a story")
-			continue
 		}
-		it := bmadStoryItem(d, s, m, value.Line, value.String())
-		it.state = becomes(value, "done")
-		if p := planned[m[1]+"."+m[2]]; p != nil && len(it.description)+len(it.criteria) == 0 {
-			it.title, it.description, it.criteria = cmp.Or(p.title, it.title), p.description, p.criteria
-		}
-		it.group = "epic-" + m[1]
-		if last[it.group] == "" {
-			g := group{name: it.group}
-			if before != "" {
-				g.after = []string{before}
-			}
-			d.groups = append(d.groups, g)
-			last[it.group], before = it.group, it.group
-		}
-		d.items = append(d.items, it)
 	}
-	d.chain(d.items, true)
 }
 
-// bmadStoryItem reads a story, and its file when it has one.
-func bmadStoryItem(d *draft, s source, m []string, n int, state string) *item {
-	it := &item{
-		id: m[1] + "." + m[2], as: "S" + m[1] + "-" + m[2], line: n, priority: normal, title: strings.ReplaceAll(m[3], "-", " "),
-	}
-	if d.state(it, state); !it.open() {
-		return it
-	}
-	file := m[0] + ".md"
-	list := d.read(s, file)
-	title, list := firstHeading(list)
-	if h := bmadHeading.FindStringSubmatch(title); h != nil && h[3] != "" {
-		it.title = h[3]
-	}
-	_, sections := cut(list, 2)
-	for _, part := range sections {
-		name := unformatted(part.heading.rest)
-		switch {
-		case bmadCriteria.MatchString(name):
-			it.criteria = clauses(part.body)
-		case bmadOfAgent.MatchString(name):
-			if join(part.body) != "" {
-				d.tellOf(path.Join(path.Dir(s.name), file), part.heading.n, "briefs leave out "+clip(name, 60)+", the record of an agent")
-			}
-		case bmadTasks.MatchString(name):
-			it.say(titled("Tasks", join(slices.DeleteFunc(slices.Clone(part.body), func(l line) bool { return l.done() }))))
-		default:
-			it.say(titled(name, join(part.body)))
+// bmadFiles returns the files of stories in a folder, by their numbers.
+func bmadFiles(s source, folder string) map[string]string {
+	found := map[string]string{}
+	for _, file := range glob(s.files, folder, "*.md") {
+		if m := bmadFile.FindStringSubmatch(path.Base(file)); m != nil {
+			found[m[1]+"."+m[2]] = file
 		}
-	}
-	return it
-}
-
-// bmadPlanned returns the stories of epics.md, in the folder above or beside, by their numbers.
-func bmadPlanned(d *draft, s source) map[string]*item {
-	found := map[string]*item{}
-	folder := path.Dir(s.name)
-	for _, place := range []string{folder, path.Join(path.Dir(folder), "planning-artifacts"), path.Dir(folder)} {
-		data, err := s.text(path.Join(place, "epics.md"))
-		if err != nil {
-			continue
-		}
-		_, stories := cut(lines(data), 3)
-		for _, part := range stories {
-			m := bmadHeading.FindStringSubmatch(unformatted(part.heading.rest))
-			if m == nil {
-				continue
-			}
-			it := &item{title: m[3]}
-			var said []line
-			for i, l := range part.body {
-				if bmadCriteria.MatchString(unformatted(l.text)) {
-					it.criteria = clauses(part.body[i+1:])
-					break
-				}
-				said = append(said, l)
-			}
-			it.say(join(said))
-			found[m[1]+"."+m[2]] = it
-		}
-		d.told = append(d.told, Told{File: d.at(path.Join(place, "epics.md")), Why: "briefs include only its stories"})
-		return found
 	}
 	return found
 }
 
-// clauses returns acceptance criteria: the points of a list, else paragraphs, with what begins with Given up to the next Given as one.
-func clauses(list []line) (found []string) {
-	var now []string
-	flush := func() {
-		if len(now) > 0 {
-			found = append(found, strings.Join(now, " "))
-		}
-		now = nil
+// files gathers the files of stories in a folder.
+func (r *bmadReader) files(folder string) {
+	for number, file := range bmadFiles(r.from, folder) {
+		r.gather(file, number)
 	}
-	for _, l := range list {
-		text := unformatted(cmp.Or(l.rest, strings.TrimSpace(l.text)))
-		switch {
-		case l.kind == headingLine:
-			flush()
-			return found
-		case l.kind == blankLine, l.kind == codeLine, strings.Trim(text, "-*") == "":
-			continue
-		case l.kind == itemLine && l.indent < 2 && !bmadClause.MatchString(text), strings.HasPrefix(strings.ToLower(text), "given"):
-			flush()
-		}
-		now = append(now, text)
+}
+
+// add takes a story, with what its text says of it. State is where a sprint file says how far it is; nil: its text does.
+func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
+	it := &item{id: epic + "." + number, as: "S" + epic + "-" + number, priority: normal, group: "epic-" + epic}
+	text := cmp.Or(r.texts[it.id], &bmadText{})
+	it.title = cmp.Or(text.story.Title, title)
+	if state != nil {
+		it.line, it.state = state.Line, becomes(state, "done")
+		r.d.state(it, state.String())
+	} else {
+		it.line, it.file = text.story.Line, text.file
+		r.d.state(it, text.story.State)
 	}
-	flush()
-	return found
+	addGroup(r.d, group{name: it.group})
+	r.d.items = append(r.d.items, it)
+	if !it.open() {
+		return
+	}
+	it.say(text.story.Text)
+	it.criteria = text.story.Criteria
+	for _, l := range text.story.Records {
+		r.d.tellOf(text.file, l.N, "briefs leave out "+markdown.Clip(l.Rest, 60)+", the record of an agent")
+	}
+	for text != nil && !text.story.Ordered {
+		text = text.other
+	}
+	if text != nil {
+		waitsFor(it, append([]markdown.Reference{}, text.story.After...))
+	}
 }

@@ -7,88 +7,207 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/importer/internal/markdown"
+	"relay/epic/pattern"
 )
 
 func claimsBoxes(s source) bool {
-	return s.unclaimed() && slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 })
+	todo := boxesOpen.MatchString(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	phases, marked, fields := 0, false, false
+	for _, l := range s.list {
+		marked = marked || l.Box != 0 || l.Kind == markdown.Item && todo
+		fields = fields || ofRelay.MatchString(l.Text)
+		if l.Kind == markdown.Heading && l.Level > 2 && boxesPhase.MatchString(markdown.Unformatted(l.Rest)) {
+			phases++ // which a blueprint has not
+		}
+	}
+	return marked && (s.unclaimed() || s.isText() && phases > 1 && !fields)
 }
 
 // unclaimed reports whether a file is a text in which no blueprint has a task.
 func (s source) unclaimed() bool {
-	text := slices.Contains([]string{".md", ".markdown", ".txt", ""}, strings.ToLower(path.Ext(s.name)))
-	return text && !blueprint.HasTasks(s.data)
+	return s.isText() && !blueprint.HasTasks(s.data)
+}
+
+func (s source) isText() bool {
+	return slices.Contains([]string{".md", ".markdown", ".txt", ""}, strings.ToLower(path.Ext(s.name)))
 }
 
 // readBoxes reads any markdown with a checklist, as the text of an issue has it: an open box is a task, the boxes below it are its
-// criteria. Boxes with numbers are done in their order; others have none.
+// criteria. Boxes with numbers are done in their order, and so are phases; others have none.
 func readBoxes(s source, d *draft) {
-	d.title = cmp.Or(unformatted(s.title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
-	for _, part := range headed(s.body) {
-		boxesOf(d, part)
+	d.title = cmp.Or(markdown.Unformatted(s.title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	boxesOf(d, s.body, false)
+	if len(d.items) == 0 && len(d.told) > 0 {
+		whole := boxItem(d, &markdown.Entry{Title: d.title, Line: s.body[0]}, "")
+		for _, l := range s.body {
+			if l.Box != 0 {
+				whole.criteria = append(whole.criteria, l.Rest)
+			}
+		}
+		d.told = nil
 	}
 }
 
-// headed cuts a text at its headings, of whatever level. The first part has none.
-func headed(list []line) []section {
-	parts := []section{{}}
-	for _, l := range list {
-		if l.kind == headingLine {
-			parts = append(parts, section{heading: l})
+var (
+	boxesDone  = pattern.New(`(?i)^\W*(?:completed?|done|finished|shipped|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
+	boxesOpen  = pattern.New(`(?i)^\W*(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
+	boxesPhase = pattern.New(`(?i)^(?:phase|milestone|stage|sprint)\s+\d+`)
+)
+
+// boxReader goes through the sections of a checklist.
+type boxReader struct {
+	d        *draft
+	numbered bool // a number is the id of its task, also below another one
+	points   bool // points of lists are boxes
+
+	phase         string   // the heading of the phase that sections are in
+	inside, ahead []string // groups of the phase, and of the one before
+}
+
+// boxesOf takes the tasks of a text. Sections beside the work, and the text around boxes, become part of the description of the epic.
+func boxesOf(d *draft, list []markdown.Line, numbered bool) {
+	boxed := slices.ContainsFunc(list, func(l markdown.Line) bool {
+		return l.Box != 0 || l.Kind == markdown.Heading && boxesOpen.MatchString(l.Rest)
+	})
+	r := boxReader{d: d, numbered: numbered, points: !boxed}
+	var above [7]string // the headings that a section is below
+	done := 0           // the level of the section whose work is done
+	for _, part := range markdown.Headed(markdown.Labelled(list)) {
+		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
+		above[level] = name
+		clear(above[level+1:])
+		if level <= done || level == 0 {
+			done = 0
+		}
+		if done == 0 && (boxesDone.MatchString(name) || markdown.IsComplete(part.Body)) {
+			done = level
+		}
+		if blueprint.IsAside(name) {
+			aside(d, name, part.Body)
 			continue
 		}
-		last := &parts[len(parts)-1]
-		last.body = append(last.body, l)
+		r.section(part, above, done > 0)
 	}
-	return parts
 }
 
-// boxesOf takes the tasks of a section. The text around them becomes part of the description of the epic.
-func boxesOf(d *draft, part section) {
-	entries, rest := checklist(part.body)
-	name := unformatted(part.heading.rest)
-	d.prose(name, rest)
+// section takes the tasks of a section, which is below others.
+func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
+	d, name := r.d, markdown.Unformatted(part.Heading.Rest)
+	entries, rest := markdown.Checklist(part.Body)
+	if len(entries) == 0 && (r.points || boxesOpen.MatchString(name)) {
+		entries, rest = markdown.Checklist(markdown.Boxed(part.Body))
+	}
+	first, priority := len(d.items), normal
+	for _, heading := range above {
+		priority = markdown.PriorityIn(heading, priority)
+	}
 	var owner *item
-	var before *item // with a number
+	var numbered []*item
 	column := 0
 	for i := range entries {
 		e := &entries[i]
-		if owner != nil && e.line.indent > column {
-			owner.below(e)
+		own := owner == nil || e.Line.Indent <= column
+		if !own && r.isPart(owner, e) {
+			d.items[len(d.items)-1].below(e)
 			continue
 		}
 		it := boxItem(d, e, name)
-		if e.number != "" {
-			if before != nil {
-				it.follow(before)
-			}
-			if it.open() {
-				before = it
-			}
+		it.priority, it.group = priority, groupName(name)
+		if r.numbered {
+			it.id, it.as = cmp.Or(e.Number, fmt.Sprintf("%d.%d", len(d.groups)+1, i+1)), ""
 		}
-		owner, column = it, e.line.indent
+		if done && it.open() {
+			it.done = true
+			d.tell(it.line, "this box is open, and "+markdown.Clip(cmp.Or(name, "its section"), 60)+" is done: it is left out")
+		}
+		if e.Number != "" {
+			numbered = append(numbered, it)
+		}
+		if own {
+			owner, column = it, e.Line.Indent
+		}
+	}
+	d.chain(numbered)
+	r.end(name, above, d.items[first:], rest)
+}
+
+// isPart reports whether a box below that of a task is a criterion of it: else it is open below a ticked one, or has a number of its own.
+func (r *boxReader) isPart(owner *item, e *markdown.Entry) bool {
+	return (!owner.done || e.Line.Done()) && (!r.numbered || e.Number == "")
+}
+
+// end adds the text around the tasks of a section, and their group.
+func (r *boxReader) end(name string, above [7]string, items []*item, rest []markdown.Line) {
+	if r.numbered && len(items) > 0 {
+		r.d.share(items, "", markdown.Join(rest))
+	} else {
+		r.d.prose(name, rest)
+	}
+	if len(items) > 0 {
+		r.group(groupName(name), above)
 	}
 }
 
+// group adds the group of a section. Those of a phase wait for those of the phase before.
+func (r *boxReader) group(name string, above [7]string) {
+	phase := ""
+	if i := slices.IndexFunc(above[:], boxesPhase.MatchString); i >= 0 {
+		phase = above[i]
+	}
+	if phase != r.phase && len(r.inside) > 0 {
+		r.ahead, r.inside = r.inside, nil
+	}
+	r.phase = phase
+	g := group{name: name}
+	if phase != "" {
+		g.after, r.inside = r.ahead, append(r.inside, name)
+	}
+	addGroup(r.d, g)
+}
+
 // boxItem adds the task of a box.
-func boxItem(d *draft, e *entry, section string) *item {
+func boxItem(d *draft, e *markdown.Entry, section string) *item {
+	title := stepEnded.ReplaceAllString(e.Title, "")
+	plain := markdown.Unformatted(title)
 	it := &item{
-		id: clip(unformatted(e.title), 60), as: fmt.Sprintf("T%d", len(d.items)+1), line: e.line.n, priority: normal,
-		title: unformatted(e.title), done: e.line.done(),
+		id: markdown.Clip(plain, 60), as: fmt.Sprintf("T%d", len(d.items)+1), line: e.Line.N, priority: normal, title: plain,
+		done: e.Line.Done() || title != e.Title,
 	}
-	it.say(marked(e.title), join(e.below))
-	if section != "" {
-		it.say("Part of: " + groupName(section))
-	}
+	it.say(marked(title), markdown.Join(e.Below))
+	it.say(partOf(section))
 	d.items = append(d.items, it)
 	return it
 }
 
+// partOf says which section a task is in.
+func partOf(section string) string {
+	if section == "" {
+		return ""
+	}
+	return "Part of: " + groupName(section)
+}
+
+// aside takes a section beside the work as prose. It names its open boxes, and offers the commands that it calls for.
+func aside(d *draft, name string, body []markdown.Line) {
+	for _, l := range body {
+		if l.Box != 0 && !l.Done() {
+			d.tell(l.N, "this box is below "+epic.Quoted(markdown.Clip(name, 60))+", so it is not a task")
+		}
+		for _, run := range blueprint.CommandsIn(l.Text) {
+			d.offered = append(d.offered, Offered{File: d.at(d.file), Line: l.N, Run: run})
+		}
+	}
+	d.prose(name, body)
+}
+
 // below takes a box below that of a task, as a criterion.
-func (it *item) below(e *entry) {
-	text := e.title
-	if more := join(e.below); more != "" {
+func (it *item) below(e *markdown.Entry) {
+	text := e.Title
+	if more := markdown.Join(e.Below); more != "" {
 		text += "\n" + more
 	}
-	it.criteria = append(it.criteria, text)
+	it.criteria, it.boxes = append(it.criteria, text), append(it.boxes, e.Line.N)
 }

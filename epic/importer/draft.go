@@ -11,6 +11,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 )
 
@@ -22,7 +23,9 @@ type draft struct {
 	checks      []string // commands that the plan itself calls checks
 	items       []*item
 	groups      []group
+	named       map[string]bool // the names of groups that addGroup has added
 	told        []Told
+	offered     []Offered
 	problems    epic.Problems
 	edges       int
 }
@@ -35,16 +38,20 @@ type item struct {
 	line        int
 	title       string
 	description []string // paragraphs
+	shared      []string // paragraphs that other tasks have as well
 	criteria    []string
-	priority    int // 0 to 3
+	files       []string // that the plan lists; more are taken from its text
+	priority    int      // 0 to 3
 	kind        epic.Kind
+	ordered     bool // the plan says what it waits for, perhaps nothing
 	points      float64
 	after       []reference
 	group       string
 	done        bool
-	left        bool // left out though it is not done
-	state       edit // what makes it done in its file; its zero value: the box in its line, or in
-	box         int  // this line
+	left        bool        // left out though it is not done
+	state       placed.Edit // what makes it done in its file; its zero value: the box in its line, or in
+	box         int         // this line
+	boxes       []int       // lines of boxes below it, which are ticked with it
 	node        *placed.Node
 	twice       int // the line of the next item with the same id; 0: there is none
 }
@@ -89,13 +96,13 @@ func (d *draft) fail(line int, format string, args ...any) {
 
 // plan makes the epic of what has been read.
 func (d *draft) plan(now time.Time) (*Plan, error) {
-	e := &epic.Epic{Version: 2, Source: d.at(d.file), CreatedAt: now.UTC().Format(time.RFC3339), Title: clip(d.title, maxTitle)}
+	e := &epic.Epic{Version: 2, Source: d.at(d.file), CreatedAt: now.UTC().Format(time.RFC3339), Title: markdown.Clip(d.title, maxTitle)}
 	e.ID = blueprint.ID(e.Title, now)
 	e.Description = strings.Join(d.description, "\n\n")
 	for _, run := range d.checks {
 		e.Checks = append(e.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
 	}
-	p := &Plan{Epic: e}
+	p := &Plan{Epic: e, Offered: d.offered}
 	ids := settleIDs(d)
 	var open []*item
 	for _, it := range d.items {
@@ -106,7 +113,11 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 			continue
 		}
 		open = append(open, it)
-		e.Tasks = append(e.Tasks, taskOf(d, it, ids))
+		t := taskOf(d, it, ids)
+		e.Tasks = append(e.Tasks, t)
+		for _, run := range blueprint.CommandsIn(strings.Join(append(slices.Clone(it.criteria), t.Description, it.title), "\n")) {
+			p.Offer(Offered{File: d.at(cmp.Or(it.file, d.file)), Line: it.line, Run: run})
+		}
 	}
 	e.Groups = grouped(d, open)
 	if len(open) == 0 && len(d.problems) == 0 {

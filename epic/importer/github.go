@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"relay/epic"
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/plaintext"
 )
 
@@ -69,8 +70,8 @@ func (r *tracker) githubIssue(i *Issue) {
 	for _, l := range i.Labels {
 		it.label(l.Name)
 	}
-	entries, rest := checklist(lines([]byte(i.Body)))
-	it.say(join(rest))
+	entries, rest := markdown.Checklist(markdown.Lines([]byte(i.Body)))
+	it.say(markdown.Join(rest))
 	for k := range entries {
 		if len(i.Subissues) == 0 {
 			it.below(&entries[k])
@@ -80,7 +81,7 @@ func (r *tracker) githubIssue(i *Issue) {
 		switch own, _ := path.Split(i.URL); {
 		case on.Closed():
 		case on.URL != "" && !strings.HasPrefix(on.URL, own):
-			r.d.told = append(r.d.told, Told{File: i.URL, Why: it.id + " waits for " + clip(on.URL, 200) + ", which is elsewhere"})
+			r.d.told = append(r.d.told, Told{File: i.URL, Why: it.id + " waits for " + markdown.Clip(on.URL, 200) + ", which is elsewhere"})
 		default:
 			it.after = append(it.after, reference{id: issueID(on.Number)})
 		}
@@ -94,20 +95,8 @@ func (r *tracker) githubIssue(i *Issue) {
 
 // label takes what a word says of the kind and priority.
 func (it *item) label(name string) {
-	name = strings.ToLower(name)
-	for p := range 4 {
-		if name == fmt.Sprintf("p%d", p) || strings.HasSuffix(name, fmt.Sprintf("/p%d", p)) || strings.HasSuffix(name, fmt.Sprintf(":p%d", p)) {
-			it.priority = p
-		}
-	}
-	switch {
-	case name == "bug" || strings.HasSuffix(name, "/bug"):
+	it.priority = markdown.PriorityIn(name, it.priority)
+	if name = strings.ToLower(name); name == "bug" || strings.HasSuffix(name, "/bug") {
 		it.kind = epic.KindBugfix
-	case strings.Contains(name, "priority") && strings.Contains(name, "critical"):
-		it.priority = 0
-	case strings.Contains(name, "priority") && strings.Contains(name, "high"):
-		it.priority = 1
-	case strings.Contains(name, "priority") && strings.Contains(name, "low"):
-		it.priority = 3
 	}
 }

@@ -2,10 +2,15 @@ package importer
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"relay/epic"
+	"relay/epic/blueprint"
+	"relay/epic/importer/internal/markdown"
+	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 )
 
@@ -16,17 +21,22 @@ var (
 	gsdNothing  = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
 	gsdDigits   = pattern.New(`\d+(?:\.\d+)?`)
 	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
-	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?-\d+)(?:-PLAN)?(?:\.md)?\s*(?:[:–—-]\s*)?(.*)$`)
+	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?-\d+)(?:-PLAN)?(?:\.md)?\s*(?:[:–—-]+\s*)?(.*)$`)
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
+	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+)(?:-PLAN)?(?:\.md)?$`)
+	gsdPurpose  = pattern.New(`(?s)<objective>\s*(.+?)(?:\.\s|\n|</objective>)`)
 )
 
 func claimsGsd(s source) bool {
-	return path.Ext(s.name) == ".md" &&
-		slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && gsdPhase.MatchString(unformatted(l.rest)) })
+	roadmap := path.Base(s.name) == "ROADMAP.md"
+	return path.Ext(s.name) == ".md" && slices.ContainsFunc(s.list, func(l markdown.Line) bool {
+		return (l.Box != 0 || roadmap && l.Level == 3) && gsdPhase.MatchString(markdown.Unformatted(l.Rest))
+	})
 }
 
-// readGsd reads .planning/ROADMAP.md of GSD. The plans of a phase are its tasks, one after the other; a phase without plans is a task
-// itself. A phase waits for those it depends on.
+// readGsd reads .planning/ROADMAP.md of GSD. The plans of a phase, listed there or in its folder, are its tasks: each waits for those
+// that its file names, else for the one before it. A phase without plans is a task itself. A phase waits for those
+// it depends on. A plan with a summary is done; one that is not autonomous needs a person.
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
 	r := gsdReader{d: d, phases: map[string]*gsdEntry{}, files: map[string]string{}}
@@ -34,23 +44,25 @@ func readGsd(s source, d *draft) {
 		number := strings.TrimSuffix(path.Base(name), "-PLAN.md")
 		r.files[number] = strings.TrimPrefix(name, path.Dir(s.name)+"/")
 	}
-	before, sections := cut(s.body, 2)
-	for _, part := range append([]section{{body: before}}, sections...) {
-		intro, details := cut(part.body, 3)
+	r.from = s
+	before, sections := markdown.Cut(s.body, 2)
+	for _, part := range append([]markdown.Section{{Body: before}}, sections...) {
+		intro, details := markdown.Cut(part.Body, 3)
 		rest := r.listed(intro)
 		detailed := false
 		for _, phase := range details {
-			if m := gsdPhase.FindStringSubmatch(unformatted(phase.heading.rest)); m != nil {
-				r.detail(s, m, &phase)
+			if m := gsdPhase.FindStringSubmatch(markdown.Unformatted(phase.Heading.Rest)); m != nil {
+				r.detail(m, &phase)
 				detailed = true
 				continue
 			}
-			d.prose(phase.heading.rest, phase.body)
+			d.prose(phase.Heading.Rest, phase.Body)
 		}
-		if name := unformatted(part.heading.rest); !detailed || join(rest) != "" {
+		if name := markdown.Unformatted(part.Heading.Rest); !detailed || markdown.Join(rest) != "" {
 			d.prose(name, rest)
 		}
 	}
+	r.unlisted()
 	r.tasks()
 }
 
@@ -67,7 +79,8 @@ type gsdEntry struct {
 }
 
 type gsdReader struct {
-	d *draft
+	d    *draft
+	from source
 
 	phases map[string]*gsdEntry
 	order  []*gsdEntry
@@ -85,19 +98,19 @@ func (r *gsdReader) phase(number, title string, n int) *gsdEntry {
 }
 
 // listed takes the boxes of phases, and returns the rest.
-func (r *gsdReader) listed(list []line) (rest []line) {
+func (r *gsdReader) listed(list []markdown.Line) (rest []markdown.Line) {
 	for _, l := range list {
-		name, said := l.rest, ""
-		if b := gsdBold.FindStringSubmatch(l.rest); b != nil {
+		name, said := l.Rest, ""
+		if b := gsdBold.FindStringSubmatch(l.Rest); b != nil {
 			name, said = b[1], b[2]
 		}
-		m := gsdPhase.FindStringSubmatch(unformatted(name))
-		if l.box == 0 || m == nil {
+		m := gsdPhase.FindStringSubmatch(markdown.Unformatted(name))
+		if l.Box == 0 || m == nil {
 			rest = append(rest, l)
 			continue
 		}
-		p := r.phase(m[1], unformatted(m[2]), l.n)
-		p.done, p.box = l.done(), l.n
+		p := r.phase(m[1], markdown.Unformatted(m[2]), l.N)
+		p.done, p.box = l.Done(), l.N
 		if said != "" {
 			p.description = append(p.description, said)
 		}
@@ -106,18 +119,18 @@ func (r *gsdReader) listed(list []line) (rest []line) {
 }
 
 // detail takes the section of a phase.
-func (r *gsdReader) detail(s source, m []string, part *section) {
-	p := r.phase(m[1], m[2], part.heading.n)
-	p.line = part.heading.n
+func (r *gsdReader) detail(m []string, part *markdown.Section) {
+	p := r.phase(m[1], m[2], part.Heading.N)
+	p.line = part.Heading.N
 	field := ""
-	var said []line
-	for _, l := range part.body {
-		if f := gsdField.FindStringSubmatch(l.text); f != nil {
+	var said []markdown.Line
+	for _, l := range part.Body {
+		if f := gsdField.FindStringSubmatch(l.Text); f != nil {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
-				p.at = l.n
+				p.at = l.N
 				if p.after = phaseNumbers(f[2]); len(p.after) == 0 && !gsdNothing.MatchString(f[2]) {
-					r.d.tell(l.n, "this names no phase such as Phase 1, so nothing is waited for")
+					r.d.tell(l.N, "this names no phase such as Phase 1, so nothing is waited for")
 				}
 				continue
 			}
@@ -126,16 +139,16 @@ func (r *gsdReader) detail(s source, m []string, part *section) {
 			}
 		}
 		switch {
-		case strings.HasPrefix(field, "success criteria") && gsdCriteria.MatchString(l.text):
-			p.criteria = append(p.criteria, gsdCriteria.FindStringSubmatch(l.text)[1])
-		case l.box != 0:
-			r.plan(s, p, &l)
-		case strings.TrimSpace(l.text) == "Plans:":
+		case strings.HasPrefix(field, "success criteria") && gsdCriteria.MatchString(l.Text):
+			p.criteria = append(p.criteria, gsdCriteria.FindStringSubmatch(l.Text)[1])
+		case l.Box != 0:
+			r.plan(p, &l)
+		case strings.TrimSpace(l.Text) == "Plans:":
 		default:
 			said = append(said, l)
 		}
 	}
-	if text := join(said); text != "" {
+	if text := markdown.Join(said); text != "" {
 		p.description = append(p.description, text)
 	}
 }
@@ -148,19 +161,68 @@ func phaseNumbers(text string) (numbers []string) {
 }
 
 // plan takes a box below a phase, with its file when there is one.
-func (r *gsdReader) plan(s source, p *gsdEntry, l *line) {
-	m := gsdPlan.FindStringSubmatch(unformatted(l.rest))
+func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
+	m := gsdPlan.FindStringSubmatch(markdown.Unformatted(l.Rest))
 	if m == nil {
-		if !l.done() {
-			r.d.tell(l.n, "this box is not a plan such as 01-02-PLAN.md, so it is not a task")
+		if !l.Done() {
+			r.d.tell(l.N, "this box is not a plan such as 01-02-PLAN.md, so it is not a task")
 		}
 		return
 	}
-	it := &item{id: m[1], as: "P" + m[1], line: l.n, priority: normal, title: cmp.Or(m[2], p.title), done: l.done()}
-	if file := r.files[m[1]]; file != "" && !it.done {
-		it.say(join(r.d.read(s, file)))
+	it := &item{id: m[1], as: "P" + m[1], line: l.N, priority: normal, title: m[2], done: l.Done()}
+	r.take(p, it)
+}
+
+// unlisted takes the plans in the folders of phases that the roadmap does not list.
+func (r *gsdReader) unlisted() {
+	for _, number := range slices.Sorted(maps.Keys(r.files)) {
+		phase, _, _ := strings.Cut(number, "-")
+		p := r.phases[cmp.Or(strings.TrimLeft(phase, "0"), "0")]
+		if p == nil || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == number }) {
+			continue
+		}
+		r.take(p, &item{id: number, as: "P" + number, file: path.Join(path.Dir(r.from.name), r.files[number]), line: 1, priority: normal})
 	}
+}
+
+// take adds a plan to its phase, with what its file says.
+func (r *gsdReader) take(p *gsdEntry, it *item) {
 	p.plans = append(p.plans, it)
+	file := r.files[it.id]
+	if file != "" && !it.done {
+		it.done = r.from.beside(strings.TrimSuffix(file, "-PLAN.md")+"-SUMMARY.md") != nil
+	}
+	if file != "" && !it.done {
+		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
+		text := markdown.Join(list)
+		if m := gsdPurpose.FindStringSubmatch(text); m != nil && it.title == "" {
+			it.title = markdown.Clip(m[1], maxTitle)
+		}
+		it.say(text)
+		r.matter(it, matter)
+	}
+	it.title = cmp.Or(it.title, p.title)
+}
+
+// matter takes the front matter of a plan.
+func (r *gsdReader) matter(it *item, matter *placed.Node) {
+	for _, name := range matter.Get("files_modified").Strings() {
+		it.files = blueprint.FilesIn(it.files, "`"+name+"`", true)
+	}
+	it.criteria = matter.Get("must_haves").Get("truths").Strings()
+	if matter.Get("autonomous").String() == "false" {
+		it.kind = epic.KindPerson
+	}
+	after := matter.Get("depends_on")
+	it.ordered = after != nil
+	phase, _, _ := strings.Cut(it.id, "-")
+	for _, on := range after.Strings() {
+		if m := gsdAfter.FindStringSubmatch(on); m != nil {
+			it.after = append(it.after, reference{id: cmp.Or(m[1], phase) + "-" + m[2], line: it.line})
+		} else {
+			r.d.tell(it.line, markdown.Clip(it.id, 20)+" depends on "+markdown.Clip(on, 60)+", which is not a plan such as 01-02, so it does not wait for it")
+		}
+	}
 }
 
 // tasks makes the tasks of the phases.
@@ -176,21 +238,21 @@ func (r *gsdReader) tasks() {
 			it.done = it.done || p.done
 			r.d.items = append(r.d.items, it)
 		}
-		r.d.chain(r.d.items[from:], false)
+		r.d.chain(r.d.items[from:])
 		for _, it := range r.d.items[from:] {
 			it.group = name
 		}
 		r.d.share(r.d.items[from:], name, strings.Join(p.description, "\n\n"))
 		if last := lastOpen(r.d.items[from:]); last != nil {
-			last.criteria = p.criteria
+			last.criteria = append(last.criteria, p.criteria...)
 		} else if p.box > 0 && !p.done {
-			r.d.tell(p.box, "phase "+clip(p.number, 20)+" is open, and all of its plans are done: it is left out")
+			r.d.tell(p.box, "phase "+markdown.Clip(p.number, 20)+" is open, and all of its plans are done: it is left out")
 		}
 		g := group{name: name}
 		for _, number := range p.after {
 			switch on := r.phases[number]; {
 			case on == nil:
-				r.d.fail(p.at, "phase %s waits for phase %s, which is not in the plan", p.number, number)
+				r.d.tell(p.at, "phase "+p.number+" waits for phase "+number+", which is not in the plan")
 			case on != p:
 				g.after = append(g.after, groupName("Phase "+number+": "+on.title))
 			}

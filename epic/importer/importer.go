@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"relay/epic/blueprint"
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 )
 
@@ -44,26 +45,27 @@ type Format struct {
 
 // The languages that plans are written in.
 const (
-	markdown = iota
-	json
-	other // of which the form makes what it needs
+	inMarkdown = iota
+	inJSON
+	inOther // of which the form makes what it needs
 )
 
 // Formats are all there are, in the order in which they are tried.
 func Formats() []Format {
-	sprint := []string{"_bmad-output/implementation-artifacts/sprint-status.yaml", "implementation-artifacts/sprint-status.yaml", "sprint-status.yaml"}
 	words := strings.Fields
+	bmad := words("_bmad-output/implementation-artifacts/sprint-status.yaml implementation-artifacts/sprint-status.yaml docs/sprint-status.yaml " +
+		"sprint-status.yaml docs/epics.md epics.md docs/stories/*.md *.md")
 	return []Format{
-		{"speckit", "spec-kit", words("specs/*/tasks.md */tasks.md tasks.md"), markdown, claimsSpeckit, readSpeckit},
-		{"openspec", "OpenSpec", words("openspec/changes/*/tasks.md changes/*/tasks.md tasks.md"), markdown, claimsOpenspec, readOpenspec},
-		{"kiro", "Kiro", words(".kiro/specs/*/tasks.md specs/*/tasks.md tasks.md"), markdown, claimsKiro, readKiro},
-		{"taskmaster", "Task Master", words(".taskmaster/tasks/tasks.json tasks/tasks.json tasks.json"), json, claimsTaskmaster, readTaskmaster},
-		{"ralph", "ralph", words("scripts/ralph/prd.json ralph/prd.json prd.json"), json, claimsRalph, readRalph},
-		{"beads", "beads", words(".beads/issues.jsonl issues.jsonl"), other, claimsBeads, readBeads},
-		{"bmad", "BMAD", sprint, other, claimsBmad, readBmad},
-		{"gsd", "GSD", words(".planning/ROADMAP.md ROADMAP.md"), markdown, claimsGsd, readGsd},
-		{"planmode", "Claude Code's plan mode", words(".claude/plans/*.md plans/*.md"), markdown, claimsPlanmode, readPlanmode},
-		{"checklist", "", nil, markdown, claimsBoxes, readBoxes},
+		{"speckit", "spec-kit", words("specs/*/tasks.md */tasks.md tasks.md"), inMarkdown, claimsSpeckit, readSpeckit},
+		{"openspec", "OpenSpec", words("openspec/changes/*/tasks.md changes/*/tasks.md tasks.md"), inMarkdown, claimsOpenspec, readOpenspec},
+		{"kiro", "Kiro", words(".kiro/specs/*/tasks.md specs/*/tasks.md tasks.md"), inMarkdown, claimsKiro, readKiro},
+		{"taskmaster", "Task Master", words(".taskmaster/tasks/tasks.json tasks/tasks.json tasks.json"), inJSON, claimsTaskmaster, readTaskmaster},
+		{"ralph", "ralph", words("scripts/ralph/prd.json ralph/prd.json prd.json"), inJSON, claimsRalph, readRalph},
+		{"beads", "beads", words(".beads/issues.jsonl issues.jsonl"), inOther, claimsBeads, readBeads},
+		{"bmad", "BMAD", bmad, inOther, claimsBmad, readBmad},
+		{"gsd", "GSD", words(".planning/ROADMAP.md ROADMAP.md"), inMarkdown, claimsGsd, readGsd},
+		{"planmode", "Claude Code's plan mode", words(".claude/plans/*.md plans/*.md"), inMarkdown, claimsPlanmode, readPlanmode},
+		{"checklist", "", nil, inMarkdown, claimsBoxes, readBoxes},
 	}
 }
 
@@ -73,9 +75,9 @@ type source struct {
 	name  string // slash-separated, below files
 	data  []byte
 
-	list  []line // of a text
-	title string // its first heading of level 1
-	body  []line // all but that
+	list  []markdown.Line // of a text
+	title string          // its first heading of level 1
+	body  []markdown.Line // all but that
 	root  *placed.Node
 }
 
@@ -86,13 +88,13 @@ func (f Format) open(files fs.FS, name string) (s source, err error) {
 		return s, err
 	}
 	switch f.in {
-	case markdown:
+	case inMarkdown:
 		if slices.Contains(s.data, 0) {
 			return s, fmt.Errorf("%s is not text", name)
 		}
-		s.list = lines(s.data)
-		s.title, s.body = firstHeading(s.list)
-	case json:
+		s.list = markdown.Lines(s.data)
+		s.title, s.body = markdown.FirstHeading(s.list)
+	case inJSON:
 		s.root, err = placed.Parse(s.data, 1)
 	}
 	return s, err
@@ -137,6 +139,9 @@ func Find(files fs.FS, name string) (list []Found) {
 			}
 			if s, err := f.open(files, file); err == nil && f.claims(s) {
 				list = append(list, Found{f, file})
+				if f.Name == "bmad" {
+					break // the others say less of the same stories
+				}
 			}
 		}
 	}
@@ -148,7 +153,9 @@ func (f Format) below(files fs.FS, folder string) (names []string) {
 	for _, pattern := range f.Files {
 		names = append(names, glob(files, folder, pattern)...)
 	}
-	slices.Sort(names)
+	if f.Name != "bmad" { // whose first one counts
+		slices.Sort(names)
+	}
 	return slices.Compact(names)
 }
 
@@ -198,7 +205,12 @@ func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, erro
 	}
 	plan.Format = f.Name
 	if path.Ext(file) == ".md" { // commands under headings such as Verification
+		plan.Count(s.data)
+		more := plan.Offered
 		plan.Offered = blueprint.Commands(d.at(file), s.data)
+		for _, o := range more {
+			plan.Offer(o)
+		}
 	}
 	return plan, nil
 }
@@ -225,22 +237,22 @@ func (s source) text(name string) ([]byte, error) {
 }
 
 // beside returns the lines of a file in the folder of the plan, or none when it does not exist.
-func (s source) beside(name string) []line {
+func (s source) beside(name string) []markdown.Line {
 	data, err := s.text(path.Join(path.Dir(s.name), name))
 	if err != nil {
 		return nil
 	}
-	return lines(data)
+	return markdown.Lines(data)
 }
 
 // read returns the lines of a file in the folder of the plan. It reports a file that it cannot read.
-func (d *draft) read(s source, name string) []line {
+func (d *draft) read(s source, name string) []markdown.Line {
 	file := path.Join(path.Dir(s.name), name)
 	data, err := s.text(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		d.tellOf(file, 0, "it cannot be read: "+err.Error())
 	}
-	return lines(data)
+	return markdown.Lines(data)
 }
 
 // companions lists the documents beside the plan that briefs leave out or shorten, and names them in the description.
@@ -262,9 +274,9 @@ func companions(d *draft, s source, partly, part string, wholly ...string) {
 		unread, there = append(unread, "contracts"), append(there, "contracts")
 	}
 	if folder := d.at(path.Dir(s.name)); len(there) > 0 {
-		d.description = append(d.description, "Further documents in "+clip(folder, 200)+", as far as your checkout has them: "+clip(strings.Join(there, ", "), 500))
+		d.description = append(d.description, "Further documents in "+markdown.Clip(folder, 200)+", as far as your checkout has them: "+markdown.Clip(strings.Join(there, ", "), 500))
 		if len(unread) > 0 {
-			d.told = append(d.told, Told{File: folder, Why: "briefs name these, and do not include them: " + clip(strings.Join(unread, ", "), 500)})
+			d.told = append(d.told, Told{File: folder, Why: "briefs name these, and do not include them: " + markdown.Clip(strings.Join(unread, ", "), 500)})
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package importer
 
-import "strings"
+import (
+	"strings"
+
+	"relay/epic/importer/internal/markdown"
+)
 
 // Bounds of what a plan may grow to when it is read: text that belongs to several tasks, in bytes, and what tasks wait for.
 const (
@@ -18,6 +22,26 @@ func (d *draft) waits(it *item, more []reference) {
 	}
 }
 
+// waitsFor has an item wait for what its plan names, which may be nothing; nil: it does not say.
+func waitsFor(it *item, list []markdown.Reference) {
+	it.ordered = it.ordered || list != nil
+	for _, on := range list {
+		if on.ID != it.id {
+			it.after = append(it.after, reference{id: on.ID, line: on.Line})
+		}
+	}
+}
+
+// addGroup adds a group, unless there is one with its name.
+func addGroup(d *draft, g group) {
+	if d.named == nil {
+		d.named = map[string]bool{"": true}
+	}
+	if !d.named[g.name] {
+		d.groups, d.named[g.name] = append(d.groups, g), true
+	}
+}
+
 // share tells items what is said of all of them: each in its own description, or once in that of the epic where that is too much.
 func (d *draft) share(items []*item, heading, text string) {
 	switch {
@@ -26,7 +50,7 @@ func (d *draft) share(items []*item, heading, text string) {
 		d.description = append(d.description, titled(heading, text))
 	default:
 		for _, it := range items {
-			it.description = append(it.description, titled(heading, text))
+			it.shared = append(it.shared, titled(heading, text))
 		}
 	}
 }
@@ -40,10 +64,12 @@ func (d *draft) state(it *item, word string) {
 		it.done = true
 	case "cancelled", "canceled", "deferred", "superseded", "obsolete", "removed", "skipped", "rejected", "pinned":
 		it.left = true
-		d.tell(it.line, clip(it.id, 60)+" is "+word+", and left out")
-	case "", "open", "todo", "pending", "backlog", "drafted", "ready", "ready-for-dev", "in-progress", "review", "blocked", "hooked":
+		d.tell(it.line, markdown.Clip(it.id, 60)+" is "+word+", and left out")
+	case "", "open", "todo", "pending", "backlog", "drafted", "ready", "ready-for-dev", "in-progress", "review", "blocked", "hooked",
+		"approved", "draft", "inprogress", "in progress", "ready for development", "ready for dev", "ready for review",
+		"not started", "planned", "contexted":
 	default:
-		d.tell(it.line, clip(it.id, 60)+" has the status "+clip(word, 40)+", which is taken for pending")
+		d.tell(it.line, markdown.Clip(it.id, 60)+" has the status "+markdown.Clip(word, 40)+", which is taken for pending")
 	}
 }
 
@@ -58,7 +84,7 @@ func (it *item) say(texts ...string) {
 
 // marked returns a title as it is written, where its plain text is less.
 func marked(title string) string {
-	if unformatted(title) == title {
+	if markdown.Unformatted(title) == title {
 		return ""
 	}
 	return title

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 )
 
@@ -26,7 +27,7 @@ func (d *draft) after(it *item, n *placed.Node) {
 		if on := dep.String(); on != "" {
 			it.after = append(it.after, reference{id: on, line: dep.Line})
 		} else if dep.Says() {
-			d.tell(dep.Line, "this is not an id, so "+clip(it.id, 60)+" does not wait for it")
+			d.tell(dep.Line, "this is not an id, so "+markdown.Clip(it.id, 60)+" does not wait for it")
 		}
 	}
 }
@@ -45,7 +46,7 @@ func (d *draft) unread(sorted bool, objects ...*placed.Node) {
 				continue
 			}
 			known[n.Keys[i]] = true
-			names = append(names, clip(n.Keys[i], 40))
+			names = append(names, markdown.Clip(n.Keys[i], 40))
 			if line == 0 || v.Line < line {
 				line = v.Line
 			}
@@ -63,9 +64,9 @@ func (d *draft) unread(sorted bool, objects ...*placed.Node) {
 }
 
 // becomes returns what replaces a scalar; its zero value when there is none.
-func becomes(n *placed.Node, text string) edit {
+func becomes(n *placed.Node, text string) placed.Edit {
 	if n == nil || n.Kind >= placed.Array {
-		return edit{}
+		return placed.Edit{}
 	}
-	return edit{n.From, n.To, text}
+	return placed.Edit{From: n.From, To: n.To, Text: text}
 }

@@ -8,20 +8,21 @@ import (
 	"strconv"
 	"strings"
 
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
 
 var (
-	kiroWants       = pattern.New(`^_?\s*Requirements?:\s*(.+?)_?$`)
-	kiroReference   = pattern.New(`(\d+(?:\.\d+)*)(?:\s*[-–~〜]\s*(\d+(?:\.\d+)*))?`)
-	kiroNumbers     = pattern.New(`^(?:[\d\s.,;&~〜–-]|and)+$`)
-	kiroRequirement = pattern.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
-	kiroClause      = pattern.New(`^[ \t]*(\d+(?:\.\d+)?)[.)]?\s+(.+)$`)
+	kiroWants     = pattern.New(`^_?\s*Requirements?:\s*(.+?)_?$`)
+	kiroReference = pattern.New(`(\d+(?:\.\d+)*)(?:\s*[-–~〜]\s*(\d+(?:\.\d+)*))?`)
+	kiroNumbers   = pattern.New(`^(?:[\d\s.,;&~〜–-]|and)+$`)
 )
 
 func claimsKiro(s source) bool {
-	wants := slices.ContainsFunc(s.list, func(l line) bool { return l.kind == itemLine && kiroWants.MatchString(strings.Trim(l.rest, "* ")) })
-	boxed := slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && numberedItem.MatchString(l.rest) })
+	wants := slices.ContainsFunc(s.list, func(l markdown.Line) bool {
+		return l.Kind == markdown.Item && kiroWants.MatchString(strings.Trim(l.Rest, "* "))
+	})
+	boxed := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 && markdown.Numbered.MatchString(l.Rest) })
 	return path.Base(s.name) == "tasks.md" && boxed && (wants || s.beside("requirements.md") != nil)
 }
 
@@ -29,20 +30,20 @@ func claimsKiro(s source) bool {
 // its own, as 1 with 1.1, is the group of these. Boxes with an asterisk are optional: they are left out, and told.
 func readKiro(s source, d *draft) {
 	wanted := d.read(s, "requirements.md")
-	criteria := kiroCriteria(wanted)
+	criteria := markdown.Requirements(wanted)
 	companions(d, s, "requirements.md", "its introduction and the clauses that tasks name", "design.md")
 	d.title = s.title
 	if feature := path.Base(path.Dir(s.name)); feature != "." {
 		d.title = cmp.Or(strings.TrimSpace(strings.ReplaceAll(feature, "-", " ")), s.title)
 	}
-	d.prose("", kiroIntroduction(wanted))
-	_, design := firstHeading(d.read(s, "design.md"))
+	d.prose("", markdown.BeforeRequirements(wanted))
+	_, design := markdown.FirstHeading(d.read(s, "design.md"))
 	d.prose("Design", design)
-	entries, rest := checklist(s.body)
+	entries, rest := markdown.Checklist(s.body)
 	d.prose("", rest)
 	r := kiroReader{d: d, criteria: criteria, groups: map[string]*kiroGroup{}}
 	for i := range entries {
-		if above := entries[i].parent(); above != "" {
+		if above := entries[i].Parent(); above != "" {
 			r.groups[above] = &kiroGroup{}
 		}
 	}
@@ -52,10 +53,10 @@ func readKiro(s source, d *draft) {
 	for _, g := range r.order {
 		d.share(g.items, "Part of "+g.name, g.said)
 		if g.open && len(g.items) > 0 && lastOpen(g.items) == nil {
-			d.tell(g.line, clip(g.name, 60)+" is open, and all of its parts are done: it is left out")
+			d.tell(g.line, markdown.Clip(g.name, 60)+" is open, and all of its parts are done: it is left out")
 		}
 	}
-	d.chain(d.items, false)
+	d.chain(d.items)
 }
 
 // kiroReader goes through the boxes.
@@ -78,34 +79,34 @@ type kiroGroup struct {
 }
 
 // entry takes a box: a task, the group of the tasks that are its parts, or, further in and without a number, a part of the task above.
-func (r *kiroReader) entry(e *entry) {
-	title := unformatted(e.title)
-	if g := r.groups[e.number]; g != nil && e.number != "" {
+func (r *kiroReader) entry(e *markdown.Entry) {
+	title := markdown.Unformatted(e.Title)
+	if g := r.groups[e.Number]; g != nil && e.Number != "" {
 		if g.name == "" {
-			g.name, g.said, g.line, g.open = groupName(e.number+" "+title), join(e.below), e.line.n, !e.line.done()
+			g.name, g.said, g.line, g.open = groupName(e.Number+" "+title), markdown.Join(e.Below), e.Line.N, !e.Line.Done()
 			r.d.groups, r.order = append(r.d.groups, group{name: g.name}), append(r.order, g)
 		} else {
-			r.d.tell(e.line.n, "the number "+clip(e.number, 40)+" is in line "+strconv.Itoa(g.line)+" as well: briefs leave this one out")
+			r.d.tell(e.Line.N, "the number "+markdown.Clip(e.Number, 40)+" is in line "+strconv.Itoa(g.line)+" as well: briefs leave this one out")
 		}
 		return
 	}
 	switch {
-	case e.number == "" && r.last != nil && e.line.indent > r.column:
-		if !e.line.done() {
+	case e.Number == "" && r.last != nil && e.Line.Indent > r.column:
+		if !e.Line.Done() {
 			r.last.below(e)
 		}
 		return
-	case e.optional && !e.line.done():
-		r.d.tell(e.line.n, clip(cmp.Or(e.number, title), 60)+" is optional, and left out")
+	case e.Optional && !e.Line.Done():
+		r.d.tell(e.Line.N, markdown.Clip(cmp.Or(e.Number, title), 60)+" is optional, and left out")
 		return
 	}
-	it := &item{id: cmp.Or(e.number, clip(title, 60)), line: e.line.n, priority: normal, done: e.line.done(), title: title}
-	if e.number == "" {
+	it := &item{id: cmp.Or(e.Number, markdown.Clip(title, 60)), line: e.Line.N, priority: normal, done: e.Line.Done(), title: title}
+	if e.Number == "" {
 		it.as = fmt.Sprintf("T%d", len(r.d.items)+1)
 	}
-	r.last, r.column = it, e.line.indent
-	r.detail(it, e.below)
-	if g := r.groups[e.parent()]; g != nil && g.name != "" {
+	r.last, r.column = it, e.Line.Indent
+	r.detail(it, e.Below)
+	if g := r.groups[e.Parent()]; g != nil && g.name != "" {
 		it.group = g.name
 		g.items = append(g.items, it)
 	}
@@ -113,11 +114,11 @@ func (r *kiroReader) entry(e *entry) {
 }
 
 // detail takes what stands below a task.
-func (r *kiroReader) detail(it *item, below []line) {
-	var said, other []line
+func (r *kiroReader) detail(it *item, below []markdown.Line) {
+	var said, other []markdown.Line
 	for _, l := range below {
-		m := kiroWants.FindStringSubmatch(strings.Trim(l.rest, "* "))
-		if l.kind != itemLine || m == nil {
+		m := kiroWants.FindStringSubmatch(strings.Trim(l.Rest, "* "))
+		if l.Kind != markdown.Item || m == nil {
 			said = append(said, l)
 			continue
 		}
@@ -129,11 +130,11 @@ func (r *kiroReader) detail(it *item, below []line) {
 			if text := r.criteria[n]; text != "" {
 				it.criteria = append(it.criteria, n+": "+text)
 			} else if it.open() {
-				r.d.tell(l.n, "requirement "+clip(n, 40)+" is not in requirements.md")
+				r.d.tell(l.N, "requirement "+markdown.Clip(n, 40)+" is not in requirements.md")
 			}
 		}
 	}
-	it.say(join(said), join(other))
+	it.say(markdown.Join(said), markdown.Join(other))
 }
 
 // mostClauses bounds what is taken for the clauses of one requirement.
@@ -169,45 +170,4 @@ func (r *kiroReader) wanted(text string, pure bool) (numbers []string) {
 		}
 	}
 	return numbers
-}
-
-// kiroCriteria returns the clauses of requirements.md by their numbers, 2.3 for the third of requirement 2.
-func kiroCriteria(list []line) map[string]string {
-	found := map[string]string{}
-	requirement, last := "", ""
-	for _, l := range list {
-		text := unformatted(l.rest)
-		if l.kind == headingLine {
-			if m := kiroRequirement.FindStringSubmatch(text); m != nil {
-				requirement = m[1]
-			}
-			continue
-		}
-		m := kiroClause.FindStringSubmatch(l.text)
-		if m == nil || requirement == "" {
-			if l.kind == plainLine && last != "" { // a clause that goes on
-				found[last] += " " + unformatted(l.text)
-			} else {
-				last = ""
-			}
-			continue
-		}
-		number := m[1]
-		if !strings.Contains(number, ".") {
-			number = requirement + "." + number
-		}
-		found[number], last = unformatted(m[2]), number
-	}
-	return found
-}
-
-// kiroIntroduction returns what requirements.md says before the first requirement.
-func kiroIntroduction(list []line) []line {
-	_, list = firstHeading(list)
-	for i, l := range list {
-		if l.kind == headingLine && kiroRequirement.MatchString(unformatted(l.rest)) {
-			return list[:i]
-		}
-	}
-	return nil
 }

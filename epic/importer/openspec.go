@@ -2,11 +2,11 @@ package importer
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
 
@@ -17,10 +17,12 @@ func claimsOpenspec(s source) bool {
 		return false
 	}
 	change := s.beside("proposal.md") != nil
-	numbered := slices.ContainsFunc(s.list, func(l line) bool {
-		return l.kind == headingLine && l.level == 2 && openspecSection.MatchString(l.rest)
+	numbered := slices.ContainsFunc(s.list, func(l markdown.Line) bool {
+		return l.Kind == markdown.Heading && l.Level == 2 && openspecSection.MatchString(l.Rest)
 	})
-	return slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && (change || numbered && numberedItem.MatchString(l.rest)) })
+	return slices.ContainsFunc(s.list, func(l markdown.Line) bool {
+		return l.Box != 0 && (change || numbered && markdown.Numbered.MatchString(l.Rest))
+	})
 }
 
 // readOpenspec reads a change folder of OpenSpec: tasks.md with numbered boxes in numbered sections, proposal.md beside it, and what the
@@ -28,43 +30,16 @@ func claimsOpenspec(s source) bool {
 func readOpenspec(s source, d *draft) {
 	proposal := d.read(s, "proposal.md")
 	companions(d, s, "", "", "proposal.md", "design.md")
-	title, proposed := firstHeading(proposal)
+	title, proposed := markdown.FirstHeading(proposal)
 	change := path.Base(path.Dir(s.name))
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(title, "Change:")), strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), change)
 	d.prose("", proposed)
-	_, design := firstHeading(d.read(s, "design.md"))
+	_, design := markdown.FirstHeading(d.read(s, "design.md"))
 	d.prose("Design", design)
 	for _, name := range glob(s.files, path.Dir(s.name), "specs/*/spec.md") {
 		change := strings.TrimPrefix(name, path.Dir(s.name)+"/")
 		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, change))
 	}
-	before, sections := cut(s.body, 2)
-	openspecTasks(d, 0, section{body: before})
-	for i, part := range sections {
-		openspecTasks(d, i+1, part)
-	}
-	d.chain(d.items, false)
-}
-
-// openspecTasks takes the tasks of a section. Boxes below one, as 1.1.1 below 1.1, are tasks as well; one without a number has that
-// of its place.
-func openspecTasks(d *draft, place int, part section) {
-	entries, rest := checklist(part.body)
-	name := unformatted(part.heading.rest)
-	if len(entries) == 0 {
-		d.prose(name, rest)
-		return
-	}
-	for i, e := range entries {
-		it := &item{
-			id: cmp.Or(e.number, fmt.Sprintf("%d.%d", place, i+1)), line: e.line.n, priority: normal, group: groupName(name),
-			done: e.line.done(), title: unformatted(e.title),
-		}
-		it.say(marked(e.title), join(e.below))
-		d.items = append(d.items, it)
-	}
-	d.share(d.items[len(d.items)-len(entries):], name, join(rest))
-	if name != "" {
-		d.groups = append(d.groups, group{name: groupName(name)})
-	}
+	boxesOf(d, s.body, true)
+	d.chain(d.items)
 }

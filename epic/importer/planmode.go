@@ -2,95 +2,94 @@ package importer
 
 import (
 	"cmp"
-	"fmt"
 	"path"
-	"slices"
 	"strings"
+	"time"
 
+	"relay/epic/blueprint"
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
 
 var (
-	stepHeading = pattern.New(`^(?i:(?:step|phase|part)[ \t]+)?#?([0-9]{1,3})(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
-	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
-	stepSection = pattern.New(`(?i)\b(?:steps|plan|changes|implementation|approach|phases)\b`)
+	superpowers = pattern.New(`(?i)\bsuperpowers:|\bexecuting-plans\b`)
+	stepBox     = pattern.New(`^\**Step \d+\b`)
+	ofRelay     = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|timeout|budget|max attempts|runner)\b[^:]{0,3}:|priority:?\*\*:?\s*p[0-3]\b)`)
+	stepEnded   = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:✅[ \t]*(?:done|completed?)?|(?:—|–|\[|\()[ \t]*(?:done|completed?))[\])]?[ \t]*$`)
+	stepInCode  = pattern.New(`(?i)^#{2,4} (?:task|story) \d+`)
+	filesLabel  = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)
 )
 
 func claimsPlanmode(s source) bool {
-	return s.unclaimed() && !slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 }) && len(steps(s.list)) > 1
+	fields, section, marked := false, false, false
+	for _, l := range s.list {
+		fields = fields || ofRelay.MatchString(l.Text)
+		section = section || l.Kind == markdown.Heading && blueprint.IsSection(l.Rest)
+		marked = marked || superpowers.MatchString(l.Text)
+	}
+	if !s.isText() || len(markdown.Steps(s.list)) < 2 {
+		return false
+	}
+	if section && !fields && !marked { // a blueprint, unless its prose is none
+		_, err := blueprint.Parse(s.name, s.data, time.Time{})
+		return err != nil
+	}
+	return marked || !fields || !blueprint.HasTasks(s.data)
 }
 
-// steps returns the lines at which the steps of a plan begin: the numbered headings of the level that has the most of them, else the
-// numbered list at the margin of a section of steps.
-func steps(list []line) []int {
-	var byLevel [7][]int
-	for i, l := range list {
-		if l.kind == headingLine && l.level > 1 && stepHeading.MatchString(unformatted(l.rest)) {
-			byLevel[l.level] = append(byLevel[l.level], i)
-		}
-	}
-	var most []int
-	for _, found := range byLevel {
-		if len(found) > len(most) {
-			most = found
-		}
-	}
-	if len(most) > 1 {
-		return most
-	}
-	inside := false
-	var items []int
-	for i, l := range list {
-		switch {
-		case l.kind == headingLine:
-			inside = len(items) == 0 && stepSection.MatchString(l.rest)
-		case inside && l.kind == itemLine && l.indent == 0 && stepItem.MatchString(l.text):
-			items = append(items, i)
-		}
-	}
-	return items
-}
-
-// readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list of
-// a section that is called a plan or steps. They are done in their order; everything else is the description of the epic.
+// readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list
+// or the headings of a section that is called a plan or steps. They are done in their order; everything else is the description of the
+// epic. Boxes below one are its criteria or its parts; when all are ticked it is done.
 func readPlanmode(s source, d *draft) {
-	d.title = cmp.Or(unformatted(strings.TrimPrefix(s.title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
-	starts := steps(s.body)
+	d.title = cmp.Or(markdown.Unformatted(strings.TrimPrefix(s.title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	starts := markdown.Steps(s.body)
 	if len(starts) == 0 {
 		d.fail(1, "no step was found in it: numbered headings, or a numbered list below one such as Steps")
 		return
 	}
-	stepsAt(d, s.body, starts)
-	d.chain(d.items, false)
+	for _, l := range s.body {
+		if l.Kind == markdown.Code && stepInCode.MatchString(l.Text) {
+			d.tell(l.N, "this heading is in a block of code, so it is not a task")
+		}
+	}
+	parts, rest := markdown.SplitSteps(s.body, starts)
+	for _, part := range parts {
+		takeStep(d, part.Heading, part.Body)
+	}
+	for _, part := range markdown.Headed(rest) {
+		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
+	}
+	d.chain(d.items)
 }
 
-// stepsAt takes the steps that begin at some lines. Each ends where the next begins, or a heading that is not below it.
-func stepsAt(d *draft, list []line, starts []int) {
-	rest := slices.Clone(list[:starts[0]])
-	for k, at := range starts {
-		end := len(list)
-		if k+1 < len(starts) {
-			end = starts[k+1]
+func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
+	number, title := markdown.StepTitle(head)
+	it := boxItem(d, &markdown.Entry{Title: title, Line: head}, "")
+	it.id, it.as = cmp.Or(number, it.id), "T"+cmp.Or(number, it.as[1:])
+	open, files := false, false
+	var said []markdown.Line
+	for _, l := range below {
+		text := cmp.Or(l.Rest, l.Text)
+		waitsFor(it, markdown.After(l))
+		switch m := filesLabel.FindStringSubmatch(text); {
+		case m != nil:
+			files, it.files = true, blueprint.FilesIn(it.files, m[1], true)
+		case files && l.Kind == markdown.Item && l.Box == 0:
+			it.files = blueprint.FilesIn(it.files, l.Rest, true)
+		case l.Kind == markdown.Heading, l.Kind == markdown.Plain && l.Indent == 0:
+			files = false
 		}
-		own := at + 1
-		for own < end && !(list[own].kind == headingLine && (list[at].kind != headingLine || list[own].level <= list[at].level)) {
-			own++
+		if l.Box != 0 {
+			it.boxes = append(it.boxes, l.N)
+			open = open || !l.Done()
 		}
-		takeStep(d, list[at], list[at+1:own])
-		rest = append(rest, list[own:end]...)
+		if l.Box != 0 && !stepBox.MatchString(l.Rest) {
+			it.criteria = append(it.criteria, l.Rest)
+		} else {
+			said = append(said, l)
+		}
 	}
-	for _, part := range headed(rest) {
-		d.prose(unformatted(part.heading.rest), part.body)
-	}
-}
-
-func takeStep(d *draft, head line, below []line) {
-	m := stepHeading.FindStringSubmatch(unformatted(head.rest))
-	if head.kind == itemLine {
-		m = stepItem.FindStringSubmatch(head.text)[1:]
-	}
-	title := strings.TrimSpace(m[2])
-	it := &item{id: m[1], as: fmt.Sprintf("T%s", m[1]), line: head.n, priority: normal, title: unformatted(title)}
-	it.say(marked(title), join(below))
-	d.items = append(d.items, it)
+	ticked := len(it.boxes) > 0 && !open
+	it.done = it.done || ticked || markdown.IsComplete(below)
+	it.say(markdown.Join(said))
 }

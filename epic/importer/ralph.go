@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 )
 
@@ -17,7 +18,7 @@ func claimsRalph(s source) bool {
 func readRalph(s source, d *draft) {
 	root := s.root
 	description := root.Get("description").Prose()
-	d.title = cmp.Or(root.Get("project", "name", "productName").String(), clip(description, maxTitle), "Stories")
+	d.title = cmp.Or(root.Get("project", "name", "productName").String(), markdown.Clip(description, maxTitle), "Stories")
 	d.description = slices.DeleteFunc([]string{description, root.Get("context").Prose()}, func(text string) bool { return text == "" })
 	if commands := root.Get("verificationCommands"); commands != nil && commands.Kind == placed.Object {
 		for _, v := range commands.Values {
@@ -46,7 +47,7 @@ func readRalph(s source, d *draft) {
 	d.unread(false, objects...)
 	if !orders {
 		slices.SortStableFunc(d.items, func(a, b *item) int { return cmp.Compare(places[a], places[b]) })
-		d.chain(d.items, false)
+		d.chain(d.items)
 	}
 }
 
@@ -58,7 +59,7 @@ func ralphStory(d *draft, n *placed.Node) *item {
 	}
 	it := &item{
 		id: id, node: n, line: n.Line, priority: normal, criteria: n.Get("acceptanceCriteria").Strings(),
-		title: cmp.Or(n.Get("title").String(), clip(n.Get("description").String(), maxTitle)),
+		title: cmp.Or(n.Get("title").String(), markdown.Clip(n.Get("description").String(), maxTitle)),
 		done:  n.Get("passes") != nil && n.Get("passes").Kind == placed.True, state: becomes(n.Get("passes"), "true"),
 	}
 	it.describe("description", "notes")

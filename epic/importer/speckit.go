@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
 
@@ -17,24 +18,26 @@ var (
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
 	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
 	speckitNumber  = pattern.New(`(?i)\buser story\s+(\d+)`)
-	speckitWaits   = pattern.New(`(?i)^(?:user story|us)\s*(\d+)\b[^:]*:(?:.*?\s)?depends? on\s+(.*)$`)
+	speckitWaits   = pattern.New(`(?i)^(?:user story|us)\s*(\d+)\b[^:]*:(?:.*?\s)?(?:depends? on|starts? after|waits? for)\s+(.*)$`)
 	speckitStories = pattern.New(`(?i)\b(?:user stor(?:y|ies)|us)\s*((?:\d+(?:\s*(?:,|and|&|/)\s*(?:user story\s*|us\s*)?)?)+)`)
+	speckitPhase   = pattern.New(`(?i)\bphase\s+(\d+)`)
+	speckitEither  = pattern.New(`(?i)\bor\b`)
 	speckitAside   = pattern.New(`\([^)]*\)`)
 	speckitUrgency = pattern.New(`(?i)priority:\s*p([0-9])`)
 )
 
 func claimsSpeckit(s source) bool {
-	return slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && speckitTask.MatchString(l.rest) })
+	return slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 && speckitTask.MatchString(l.Rest) })
 }
 
 // readSpeckit reads specs/NNN-name/tasks.md of spec-kit. Phases come one after the other; those of user stories come side by side, after
-// all phases before the first of them. A task without [P] waits for the one before it in its phase.
+// all phases before the first of them. In a phase a task without [P] waits for all tasks before it, one with [P] for the last one without.
 func readSpeckit(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), path.Base(path.Dir(s.name)))
 	companions(d, s, "spec.md", "the scenarios of its stories")
-	before, phases := cut(s.body, 2)
+	before, phases := markdown.Cut(s.body, 2)
 	r := speckitReader{d: d, last: map[string]*item{}}
-	r.phase(&section{body: before})
+	r.phase(&markdown.Section{Body: before})
 	for i := range phases {
 		r.phase(&phases[i])
 	}
@@ -47,7 +50,7 @@ type speckitReader struct {
 	d *draft
 
 	phases []*speckitGroup
-	rest   []line           // of sections without tasks
+	rest   []markdown.Line  // of sections without tasks
 	last   map[string]*item // of each story, by its number: the last task that is not done
 }
 
@@ -62,8 +65,8 @@ type speckitGroup struct {
 }
 
 // phase takes the tasks of a phase. A section that has none is what its author says of the whole.
-func (r *speckitReader) phase(s *section) {
-	name := unformatted(s.heading.rest)
+func (r *speckitReader) phase(s *markdown.Section) {
+	name := markdown.Unformatted(s.Heading.Rest)
 	p := &speckitGroup{name: groupName(name), story: speckitUser.MatchString(name), urgency: normal}
 	if m := speckitUrgency.FindStringSubmatch(name); m != nil {
 		p.urgency = min(max(int(m[1][0]-'1'), 0), 3)
@@ -71,45 +74,64 @@ func (r *speckitReader) phase(s *section) {
 	if m := speckitNumber.FindStringSubmatch(name); m != nil {
 		p.number = m[1]
 	}
-	var before *item
-	var said []line
+	var order speckitOrder
+	var said []markdown.Line
 	first := len(r.d.items)
-	for _, l := range s.body {
-		m := speckitTask.FindStringSubmatch(l.rest)
-		if l.box == 0 || m == nil {
-			if l.box == ' ' {
-				r.d.tell(l.n, "this item has no id such as T001, so it is not a task")
+	for _, l := range s.Body {
+		m := speckitTask.FindStringSubmatch(l.Rest)
+		if l.Box == 0 || m == nil {
+			if l.Box == ' ' {
+				r.d.tell(l.N, "this item has no id such as T001, so it is not a task")
 			}
 			said = append(said, l)
 			continue
 		}
 		it, parallel := r.task(p, &l, m)
-		if !parallel && before != nil {
-			it.follow(before)
-		}
-		if it.open() {
-			before = it
-		}
+		order.add(it, parallel)
 		r.d.items = append(r.d.items, it)
 	}
 	if len(r.d.items) == first {
-		r.d.prose(s.heading.rest, said)
+		r.d.prose(s.Heading.Rest, said)
 		r.rest = append(r.rest, said...)
 		return
 	}
-	r.d.share(r.d.items[first:], name, join(said))
+	r.d.share(r.d.items[first:], name, markdown.Join(said))
 	if name != "" {
 		r.phases = append(r.phases, p)
+	}
+}
+
+// speckitOrder is how far the tasks of a phase have come.
+type speckitOrder struct {
+	serial *item   // the last one without [P]
+	side   []*item // those with [P] since
+}
+
+// add has a task wait for those before it.
+func (o *speckitOrder) add(it *item, parallel bool) {
+	if o.serial != nil && (parallel || len(o.side) == 0) {
+		it.follow(o.serial)
+	}
+	switch {
+	case !parallel:
+		for _, before := range o.side {
+			it.follow(before)
+		}
+		if it.open() {
+			o.serial, o.side = it, nil
+		}
+	case it.open():
+		o.side = append(o.side, it)
 	}
 }
 
 var digits = pattern.New(`\d+`)
 
 // task reads a task, whose parts are m, and whether it has [P].
-func (r *speckitReader) task(p *speckitGroup, l *line, m []string) (it *item, parallel bool) {
+func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it *item, parallel bool) {
 	// The title leaves out the ids of tasks that it waits for: they change with the numbers of the list.
 	what := cmp.Or(speckitAfter.ReplaceAllString(m[3], ""), m[3])
-	it = &item{id: m[1], line: l.n, title: unformatted(what), priority: p.urgency, group: p.name, done: l.done()}
+	it = &item{id: m[1], line: l.N, title: markdown.Unformatted(what), priority: p.urgency, group: p.name, done: l.Done()}
 	it.say(marked(what))
 	for _, m := range speckitLabel.FindAllStringSubmatch(m[2], -1) {
 		parallel = parallel || m[1] == "P"
@@ -119,7 +141,7 @@ func (r *speckitReader) task(p *speckitGroup, l *line, m []string) (it *item, pa
 	}
 	for _, on := range speckitDepends.FindAllStringSubmatch(m[3], -1) {
 		for _, id := range speckitID.FindAllString(on[1], -1) {
-			it.after = append(it.after, reference{id: id, line: l.n})
+			it.after = append(it.after, reference{id: id, line: l.N})
 		}
 	}
 	return it, parallel
@@ -127,32 +149,49 @@ func (r *speckitReader) task(p *speckitGroup, l *line, m []string) (it *item, pa
 
 // waits takes what stories wait for, as the plan says below its phases: US3: Depends on US1.
 func (r *speckitReader) waits() {
-	stories := map[string]*speckitGroup{}
+	stories, phases := map[string]*speckitGroup{}, map[string]string{} // the story of a phase
 	for _, p := range r.phases {
 		if p.story && p.number != "" {
 			stories[p.number] = p
+			if m := speckitPhase.FindStringSubmatch(p.name); m != nil {
+				phases[m[1]] = p.number
+			}
 		}
 	}
 	for _, l := range r.rest {
-		m := speckitWaits.FindStringSubmatch(unformatted(l.rest))
-		if l.kind != itemLine || m == nil {
+		m := speckitWaits.FindStringSubmatch(markdown.Unformatted(l.Rest))
+		if l.Kind != markdown.Item || m == nil {
 			continue
 		}
 		clause := speckitAside.ReplaceAllString(m[2], "")
 		for _, end := range []string{" - ", " – ", " — ", ";", ". "} {
 			clause, _, _ = strings.Cut(clause, end)
 		}
-		for _, on := range speckitStories.FindAllStringSubmatch(clause, -1) {
-			for _, number := range digits.FindAllString(on[1], -1) {
-				switch p := stories[m[1]]; {
-				case p == nil || stories[number] == nil:
-					r.d.tell(l.n, "story "+clip(m[1], 10)+" depends on story "+clip(number, 10)+", and one of them has no phase")
-				case number != m[1]:
-					p.after, p.line = append(p.after, stories[number].name), l.n
-				}
+		if speckitEither.MatchString(clause) {
+			continue // after that one or beside it
+		}
+		for _, number := range storiesIn(clause, phases) {
+			switch p := stories[m[1]]; {
+			case p == nil || stories[number] == nil:
+				r.d.tell(l.N, "story "+markdown.Clip(m[1], 10)+" depends on story "+markdown.Clip(number, 10)+", and one of them has no phase")
+			case number != m[1]:
+				p.after, p.line = append(p.after, stories[number].name), l.N
 			}
 		}
 	}
+}
+
+// storiesIn returns the numbers of the stories that a text names, also by their phases.
+func storiesIn(text string, phases map[string]string) (numbers []string) {
+	for _, on := range speckitStories.FindAllStringSubmatch(text, -1) {
+		numbers = append(numbers, digits.FindAllString(on[1], -1)...)
+	}
+	for _, on := range speckitPhase.FindAllStringSubmatch(text, -1) {
+		if number := phases[on[1]]; number != "" {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
 }
 
 // order makes groups of the phases.
@@ -180,15 +219,15 @@ var (
 )
 
 // scenarios gives the last task of each story what spec.md wants of that story.
-func (r *speckitReader) scenarios(spec []line) {
-	_, sections := cut(spec, 3)
+func (r *speckitReader) scenarios(spec []markdown.Line) {
+	_, sections := markdown.Cut(spec, 3)
 	for _, s := range sections {
-		m := storyHeading.FindStringSubmatch(unformatted(s.heading.rest))
+		m := storyHeading.FindStringSubmatch(markdown.Unformatted(s.Heading.Rest))
 		if m == nil || r.last[m[1]] == nil {
 			continue
 		}
-		for _, l := range s.body {
-			if text := unformatted(l.rest); l.kind == itemLine && scenarioForm.MatchString(text) {
+		for _, l := range s.Body {
+			if text := markdown.Unformatted(l.Rest); l.Kind == markdown.Item && scenarioForm.MatchString(text) {
 				r.last[m[1]].criteria = append(r.last[m[1]].criteria, text)
 			}
 		}
@@ -196,11 +235,11 @@ func (r *speckitReader) scenarios(spec []line) {
 }
 
 // groupName makes a name of a phase, short enough for a group.
-func groupName(name string) string { return clip(name, 100) }
+func groupName(name string) string { return markdown.Clip(name, 100) }
 
 // prose takes a section into the description of the epic.
-func (d *draft) prose(heading string, body []line) {
-	if text := join(body); text != "" {
+func (d *draft) prose(heading string, body []markdown.Line) {
+	if text := markdown.Join(body); text != "" {
 		d.description = append(d.description, titled(heading, text))
 	}
 }

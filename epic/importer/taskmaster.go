@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 )
 
@@ -51,7 +52,7 @@ func readTaskmaster(s source, d *draft) {
 		if t.name == chosen.name || len(t.tasks) == 0 {
 			continue
 		}
-		d.tell(t.tasks[0].Line, "the tasks of the tag "+clip(t.name, 60)+" are left out: the tag "+chosen.name+" was read")
+		d.tell(t.tasks[0].Line, "the tasks of the tag "+markdown.Clip(t.name, 60)+" are left out: the tag "+chosen.name+" was read")
 	}
 	d.title = cmp.Or(strings.TrimSpace(s.root.Get("meta").Get("projectName").String()), "Task Master: "+cmp.Or(chosen.name, "tasks"))
 	parts := map[string][]*item{} // the subtasks of a task
@@ -117,11 +118,11 @@ func taskmasterTask(d *draft, n *placed.Node, parts map[string][]*item) {
 func taskmasterItem(d *draft, n *placed.Node, id string) *item {
 	it := &item{
 		id: id, node: n, line: n.Line, title: n.Get("title").String(), criteria: n.Get("testStrategy").Strings(),
-		priority: urgencyOf(n.Get("priority").String()), state: becomes(n.Get("status"), `"done"`),
+		priority: markdown.Urgency(n.Get("priority").String()), state: becomes(n.Get("status"), `"done"`),
 	}
-	it.title = cmp.Or(it.title, clip(n.Get("description").String(), maxTitle))
+	it.title = cmp.Or(it.title, markdown.Clip(n.Get("description").String(), maxTitle))
 	if more := n.Get("acceptanceCriteria").Strings(); len(more) > 0 {
-		it.criteria = append(it.criteria, points(more)...)
+		it.criteria = append(it.criteria, markdown.Points(more)...)
 	}
 	it.describe("description", "details")
 	d.after(it, n.Get("dependencies"))
@@ -145,29 +146,4 @@ func (d *draft) wholes(it *item, parts map[string][]*item) {
 		}
 		d.waits(it, list)
 	}
-}
-
-// points splits a text that is a list into its points.
-func points(texts []string) (list []string) {
-	for _, text := range texts {
-		for line := range strings.Lines(text) {
-			if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*")); line != "" {
-				list = append(list, line)
-			}
-		}
-	}
-	return list
-}
-
-// urgencyOf returns the priority that a word means.
-func urgencyOf(word string) int {
-	switch strings.ToLower(word) {
-	case "critical", "urgent", "highest", "p0":
-		return 0
-	case "high", "p1":
-		return 1
-	case "low", "lowest", "p3", "p4":
-		return 3
-	}
-	return normal
 }

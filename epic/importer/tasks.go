@@ -9,6 +9,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/plaintext"
 )
 
@@ -22,7 +23,8 @@ const (
 func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 	it.title = strings.TrimSpace(plaintext.Clean(it.title))
 	t := epic.Task{
-		ID: it.as, Title: clip(it.title, maxTitle), Kind: cmp.Or(it.kind, blueprint.KindOf(it.title)), Priority: it.priority, Points: it.points,
+		ID: it.as, Title: markdown.Clip(it.title, maxTitle), Kind: cmp.Or(it.kind, blueprint.KindOf(it.title)),
+		Priority: it.priority, Points: it.points,
 		Source: fmt.Sprintf("%s:%d (%s)", d.at(cmp.Or(it.file, d.file)), it.line, it.id),
 	}
 	if it.line == 0 {
@@ -31,10 +33,23 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 	if t.Title != it.title {
 		it.description = slices.Insert(it.description, 0, it.title)
 	}
-	t.Description = strings.Join(it.description, "\n\n")
+	own, written := strings.Join(it.description, "\n\n"), it.title
+	if len(it.description) > 0 && markdown.Unformatted(it.description[0]) == it.title {
+		written = it.description[0]
+	}
+	if t.Files = it.files; len(t.Files) == 0 && t.Kind != epic.KindVerify {
+		t.Files = blueprint.FilesIn(blueprint.FilesIn(nil, written, true), own+"\n"+strings.Join(it.criteria, "\n"), false)
+	}
+	t.Description = strings.Join(append(it.description, it.shared...), "\n\n")
 	for _, text := range it.criteria {
 		t.Criteria = append(t.Criteria, epic.Criterion{Text: text})
 	}
+	t.DependsOn = dependencies(d, it, ids)
+	return t
+}
+
+// dependencies returns the tasks that an item waits for.
+func dependencies(d *draft, it *item, ids map[string]*item) (list []string) {
 	seen := map[*item]bool{}
 	for _, ref := range it.after {
 		on := ids[ref.id]
@@ -42,18 +57,20 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 			on = ref.item
 		}
 		switch {
+		case it.ordered && (on == nil || on.twice > 0 && ref.item == nil):
+			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is not in the plan, or twice", it.id, markdown.Clip(ref.id, 60)))
 		case on == nil:
 			d.fail(ref.line, "%s waits for %s, which is not in the plan", it.id, ref.id)
 		case on.twice > 0 && ref.item == nil:
-			d.fail(ref.line, "%s waits for %s, which is the id of lines %d and %d (give one of them another id)", it.id, clip(on.id, 60), on.line, on.twice)
+			d.fail(ref.line, "%s waits for %s, which is the id of lines %d and %d (give one of them another id)", it.id, markdown.Clip(on.id, 60), on.line, on.twice)
 		case on.left && !on.done:
 			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is left out", it.id, on.id))
 		case on.open() && !seen[on]:
-			t.DependsOn = append(t.DependsOn, on.as)
+			list = append(list, on.as)
 		}
 		seen[on] = true
 	}
-	return t
+	return list
 }
 
 // grouped returns the groups that have open tasks. A group whose tasks are all done hands on the groups that it waits for.
@@ -127,4 +144,17 @@ func taskID(id string) string {
 		made = "T" + made
 	}
 	return strings.TrimRight(made[:min(len(made), maxTaskID)], "-_")
+}
+
+// chain makes items wait for the one before, as they stand, but for those of which the plan says what they wait for.
+func (d *draft) chain(items []*item) {
+	var before *item
+	for _, it := range items {
+		if before != nil && !it.ordered {
+			it.follow(before)
+		}
+		if it.open() {
+			before = it
+		}
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"slices"
 
+	"relay/epic/importer/internal/markdown"
+	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 )
 
@@ -17,14 +19,8 @@ type Ticked struct {
 	Told []Told   // ids of which nothing could be made
 }
 
-// edit replaces a part of a file.
-type edit struct {
-	from, to int // offsets in bytes
-	text     string
-}
-
 // openBox is a line with an empty box.
-var openBox = pattern.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ \]`)
+var openBox = pattern.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ \]\*?[ \t]`)
 
 // Place is where a task stood in its plan when that was read.
 type Place struct {
@@ -42,25 +38,32 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 	}
 	data := s.data
 	out := Ticked{Data: data}
-	var edits []edit
-	starts := lineStarts(data)
+	var edits []placed.Edit
+	starts := placed.LineStarts(data)
 	for _, task := range tasks {
 		id := task.ID
+		if parts := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.group != id }); len(parts) > 0 { // see ByHeading
+			for _, it := range parts {
+				edits = append(edits, it.ticks(data, starts)...)
+			}
+			out.Done = append(out.Done, id)
+			continue
+		}
 		it, why := standing(d, task)
 		if it == nil {
 			out.Told = append(out.Told, Told{File: d.at(file), Line: 1, Why: why})
 			continue
 		}
-		e, ok := it.tick(data, starts)
+		e := it.ticks(data, starts)
 		switch {
 		case it.done:
-		case !ok:
+		case len(e) == 0:
 			out.Told = append(out.Told, Told{File: d.at(file), Line: it.line, Why: fmt.Sprintf("%s has nothing that could say that it is done", id)})
 		default:
-			edits, out.Done = append(edits, e), append(out.Done, id)
+			edits, out.Done = append(edits, e...), append(out.Done, id)
 		}
 	}
-	out.Data = applied(data, edits)
+	out.Data = placed.Apply(data, edits)
 	return out, nil
 }
 
@@ -70,7 +73,7 @@ func standing(d *draft, task Place) (it *item, why string) {
 	named := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.id != task.ID })
 	same := named
 	if task.Title != "" {
-		other := func(it *item) bool { return clip(it.title, maxTitle) != task.Title }
+		other := func(it *item) bool { return markdown.Clip(it.title, maxTitle) != task.Title }
 		same = slices.DeleteFunc(slices.Clone(named), other)
 		if len(same) == 0 {
 			same = slices.DeleteFunc(slices.Clone(d.items), other)
@@ -83,54 +86,27 @@ func standing(d *draft, task Place) (it *item, why string) {
 	case len(same) > 0:
 		return same[max(0, slices.IndexFunc(same, func(it *item) bool { return it.line == task.Line }))], ""
 	case len(named) > 0:
-		return nil, fmt.Sprintf("%s is another task by now: %s", task.ID, clip(named[0].title, 60))
+		return nil, fmt.Sprintf("%s is another task by now: %s", task.ID, markdown.Clip(named[0].title, 60))
 	default:
 		return nil, task.ID + " is not in it any more"
 	}
 }
 
-// tick returns what makes an item done.
-func (it *item) tick(data []byte, starts []int) (edit, bool) {
-	if it.state.to > 0 {
-		return it.state, true
+// ticks returns what makes an item done: its state, or its box and those of its criteria.
+func (it *item) ticks(data []byte, starts []int) (edits []placed.Edit) {
+	if it.state.To > 0 {
+		return []placed.Edit{it.state}
 	}
-	line := cmp.Or(it.box, it.line)
-	if line < 1 || line > len(starts) {
-		return edit{}, false
-	}
-	from := starts[line-1]
-	text, _, _ := bytes.Cut(data[from:], []byte("\n"))
-	if !openBox.MatchString(string(text)) {
-		return edit{}, false
-	}
-	from += bytes.IndexByte(text, '[') + 1
-	return edit{from, from + 1, "x"}, true
-}
-
-// lineStarts returns the offset of each line.
-func lineStarts(data []byte) []int {
-	starts := []int{0}
-	for i, c := range data {
-		if c == '\n' {
-			starts = append(starts, i+1)
+	for _, line := range append([]int{cmp.Or(it.box, it.line)}, it.boxes...) {
+		if line < 1 || line > len(starts) {
+			continue
+		}
+		from := starts[line-1]
+		text, _, _ := bytes.Cut(data[from:], []byte("\n"))
+		if openBox.MatchString(string(text)) {
+			from += bytes.IndexByte(text, '[') + 1
+			edits = append(edits, placed.Edit{From: from, To: from + 1, Text: "x"})
 		}
 	}
-	return starts
-}
-
-// applied makes changes, which do not overlap.
-func applied(data []byte, edits []edit) []byte {
-	slices.SortFunc(edits, func(a, b edit) int { return a.from - b.from })
-	var out bytes.Buffer
-	at := 0
-	for _, e := range edits {
-		if e.from < at {
-			continue // of an item that is there twice
-		}
-		out.Write(data[at:e.from])
-		out.WriteString(e.text)
-		at = e.to
-	}
-	out.Write(data[at:])
-	return out.Bytes()
+	return edits
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"relay/epic/importer/internal/markdown"
 )
 
 // tracker gathers the issues of a tracker, which may be parts of others.
@@ -52,7 +54,7 @@ func (r *tracker) children() {
 		case len(parts) == 0 && whole.open():
 			r.d.items = append(r.d.items, whole)
 		case whole.open() && lastOpen(parts) == nil:
-			r.d.tell(whole.line, clip(whole.id, 60)+" is open, and all of its parts are done: it is left out")
+			r.d.tell(whole.line, markdown.Clip(whole.id, 60)+" is open, and all of its parts are done: it is left out")
 		}
 	}
 	for _, whole := range wholes {
@@ -79,7 +81,7 @@ func (r *tracker) references(under map[string][]*item) {
 				return ref.id == it.id
 			}
 			if r.epics[ref.id] == nil && it.open() {
-				r.d.tell(it.line, it.id+" waits for "+clip(ref.id, 60)+", which is not among these issues")
+				r.d.tell(it.line, it.id+" waits for "+markdown.Clip(ref.id, 60)+", which is not among these issues")
 			}
 			return true
 		})

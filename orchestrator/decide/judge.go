@@ -172,8 +172,11 @@ func (c *Judge) advance(j Job, a engine.Attempt, f engine.Result, e attempts.End
 	c.limits.Budget.End(a.Task.ID, f.Usage, !a.Ended)
 }
 
-// ExhaustedGate returns the gate of a task that has no budget or no attempts left, else nil.
+// ExhaustedGate returns the gate of a task that no agent may try: it has no budget or no attempts left, or needs a person; else nil.
 func (c *Judge) ExhaustedGate(task *epic.Task, record attempts.TaskRecord) *attempts.Gate {
+	if task.Kind == epic.KindPerson {
+		return verdict.PersonGate(task.ID)
+	}
 	why := ""
 	if over := c.state.O.Budget.TaskExhausted(task, record.UsedSince()); over != nil {
 		why = over.Error()

@@ -125,7 +125,7 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 	id := r.task.ID
 	r.event.Type = attempts.TypeUngated
 	switch {
-	case len(r.record.Looks()) > 0:
+	case len(r.record.Looks()) > 0, r.asked.What == attempts.RequestApprove && r.task.Kind == epic.KindPerson && r.status == attempts.Gated:
 		r.event.Type, r.event.Note = attempts.TypeApproved, &attempts.Note{Kind: "approved", Text: r.asked.Reason}
 		return []attempts.Event{r.event}, id + " is approved as it is", nil
 	case r.asked.What == attempts.RequestApprove:
@@ -265,6 +265,8 @@ func (q *Requests) Apply(now limits.Instant, task string, what attempts.RequestK
 		q.restore(index)
 	case what == attempts.RequestUngate, what == attempts.RequestAnswer && s.store.Task(task).Continues():
 		q.restore(index)
+	case what == attempts.RequestApprove && s.store.Task(task).Completed && s.Plan.Task(index).Kind == epic.KindPerson:
+		s.Plan.Complete(index)
 	}
 	s.Announce()
 }

@@ -164,6 +164,11 @@ func GateBefore(rec attempts.TaskRecord, lim Limits, overBudget string, again bo
 	return budgetGate(overBudget)
 }
 
+// PersonGate returns the gate of a task that only a person can do.
+func PersonGate(task string) *attempts.Gate {
+	return &attempts.Gate{Reason: attempts.UserBlocked, Detail: "only a person can do this; when it is done: relay approve " + task}
+}
+
 // mostReopened is how many attempts a task may have had for relay to lift its gate: attempts that are not charged would go on for ever.
 const mostReopened = 10
 

@@ -45,7 +45,8 @@ func newApproveCommand(a *cli.App) *cobra.Command {
 		Short: "Accept a completed task as it is",
 		Long: `Accept a completed task as it is, though relay saw something that it cannot
 judge, such as changed tests: relay status lists these first under "needs you".
-To have the task done again instead, type relay retry TASK.`,
+To have the task done again instead, type relay retry TASK. Approving a task of
+the kind person completes it: you have done it.`,
 		Example: `  relay approve T5 --note "the old test was wrong"`,
 	})
 	cmd.Flags().StringVar(&opts.reason, "note", "", "`TEXT` to record with the approval")
@@ -191,12 +192,17 @@ func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) 
 }
 
 func approveTask(o gateOptions, _ *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
-	if rec := l.Tasks[t.ID]; rec == nil || len(rec.Looks()) == 0 {
+	rec := l.Tasks[t.ID]
+	done := rec != nil && rec.Gate != nil && t.Kind == epic.KindPerson
+	if rec == nil || len(rec.Looks()) == 0 && !done {
 		return nil, "", &terminal.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status" + o.flag +
 			" lists what needs you"}
 	}
 	why := plaintext.Capped(o.app.Secrets.Text(o.reason), 500)
 	approved := attempts.Event{Type: attempts.TypeApproved, Task: t.ID, Note: &attempts.Note{Kind: "approved", Text: why}}
+	if done {
+		return []attempts.Event{approved}, t.ID + " is completed, as you have done it", nil
+	}
 	return []attempts.Event{approved}, t.ID + " is approved as it is", nil
 }
 

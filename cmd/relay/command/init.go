@@ -30,6 +30,7 @@ type initOptions struct {
 	yes       bool
 	auto      bool
 	json      bool
+	group     bool
 	from      string
 	issues    planning.GitHub
 	adopt     string
@@ -78,8 +79,8 @@ edited in epic.yml.`,
 			if opts.update {
 				return runUpdate(cmd.Context(), opts, args)
 			}
-			if opts.auto || opts.yes && opts.planner == "" {
-				return &terminal.UsageError{Message: "--yes and --auto need --append", Hint: "relay init --append --auto"}
+			if opts.auto {
+				return &terminal.UsageError{Message: "--auto needs --append", Hint: "relay init --append --auto"}
 			}
 			if opts.app.Epic != "" {
 				return &terminal.UsageError{Message: "--epic needs --append", Hint: "relay init --append --epic " + plaintext.ShellWord(opts.app.Epic)}
@@ -99,7 +100,8 @@ func addInitFlags(cmd *cobra.Command, opts *initOptions) {
 	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "print the epic and write nothing")
 	cmd.Flags().BoolVar(&opts.append, "append", false, "add what reviewers of the whole epic and agents found")
 	cmd.Flags().BoolVar(&opts.update, "update", false, "read the plan of the epic again, and bring epic.yml up to date")
-	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append, --update and --planner: do not ask for confirmation")
+	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "do not ask for confirmation, and take what relay proposes")
+	cmd.Flags().BoolVar(&opts.group, "group", false, "make one task for each heading of the plan, of the tasks below it")
 	cmd.Flags().BoolVar(&opts.auto, "auto", false, "with --append: do not ask, only what reviewers found, at most quality_gate.epic_rounds times")
 	cmd.Flags().StringVar(&opts.from, "from", "", "the `FORM` of the plan, if it is not found out: "+strings.Join(planning.FormatNames(), ", "))
 	cmd.Flags().StringArrayVar(&opts.checks, "checks", nil, "a `COMMAND` that becomes a check of the epic; may be given several times")
@@ -116,6 +118,7 @@ func addInitFlags(cmd *cobra.Command, opts *initOptions) {
 	cmd.MarkFlagsMutuallyExclusive("update", "checks")
 	cmd.MarkFlagsMutuallyExclusive("append", "update", "adopt")
 	cmd.MarkFlagsMutuallyExclusive("append", "milestone", "issues", "from")
+	cmd.MarkFlagsMutuallyExclusive("append", "update", "group")
 }
 
 // named fails unless a plan is named, where one is needed.
@@ -142,7 +145,9 @@ type initAnswer struct {
 	Completed []string              `json:"completed,omitempty"` // tasks, as the branch that was adopted says
 	Format    string                `json:"format,omitempty"`    // of another tool
 	Done      int                   `json:"done,omitempty"`      // tasks that are done there, and left out
-	Told      []importer.Told       `json:"told,omitempty"`      // lines of which nothing was made
+	Headings  int                   `json:"headings,omitempty"`  // of the plan's file
+	Boxes     int                   `json:"boxes,omitempty"`
+	Told      []importer.Told       `json:"told,omitempty"` // lines of which nothing was made
 	Offered   []importer.Offered    `json:"offered,omitempty"`
 }
 
@@ -153,11 +158,13 @@ func runInit(ctx context.Context, opts initOptions) error {
 		return err
 	}
 	plan, err := planning.ReadPlan(ctx, p, planning.PlanRequest{
-		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Checks: opts.checks, Now: a.Now(), GitHub: opts.issues.In(p),
+		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Group: opts.group, Checks: opts.checks, Now: a.Now(),
+		GitHub: opts.issues.In(p),
 	})
 	if err != nil {
 		return err
 	}
+	planning.ProposeGroups(a, plan, opts.yes, !opts.json && !opts.dryRun)
 	if opts.planner != "" {
 		if write, err := opts.complete(ctx, p, plan); err != nil || !write {
 			return err
@@ -176,15 +183,11 @@ func runInit(ctx context.Context, opts initOptions) error {
 		return err
 	}
 	answer := initAnswer{
-		ID: e.ID, Title: e.Title, Path: p.Rel(p.File("epic.yml")), Tasks: len(e.Tasks),
-		DryRun: opts.dryRun, Warnings: project.Unproved(e), Format: plan.Format, Done: plan.Done, Told: plan.Told, Offered: plan.Offered,
+		ID: e.ID, Title: e.Title, Path: p.Rel(p.File("epic.yml")), Tasks: len(e.Tasks), DryRun: opts.dryRun, Warnings: project.Unproved(e),
+		Format: plan.Format, Headings: plan.Headings, Boxes: plan.Boxes, Done: plan.Done, Told: plan.Told, Offered: plan.Offered,
 	}
 	if !opts.dryRun {
-		how := planning.ArchiveOptions{Again: "relay init --force " + opts.blueprint, Force: opts.force}
-		if answer.Archived, answer.Branch, err = planning.ArchiveOld(ctx, p, how, a.Now()); err != nil {
-			return err
-		}
-		if err := project.CreateEpic(p, e, text); err != nil {
+		if err := opts.create(ctx, p, plan.Epic, text, &answer); err != nil {
 			return err
 		}
 		if answer.Completed, err = project.Adopt(p, known); err != nil {
@@ -204,10 +207,20 @@ func runInit(ctx context.Context, opts initOptions) error {
 	a.WarnBehind(ctx, p)
 	planning.WriteTold(a.Out, plan)
 	planning.WriteOffered(a.Out, plan, opts.blueprint)
-	return printInit(a.Out, e, answer)
+	return printInit(a.Out, plan, answer)
 }
 
-func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
+// create writes the epic in the place of an old one, which it archives.
+func (o initOptions) create(ctx context.Context, p *project.Project, e *epic.Epic, text []byte, answer *initAnswer) (err error) {
+	how := planning.ArchiveOptions{Again: "relay init --force " + o.blueprint, Force: o.force}
+	if answer.Archived, answer.Branch, err = planning.ArchiveOld(ctx, p, how, o.app.Now()); err != nil {
+		return err
+	}
+	return project.CreateEpic(p, e, text)
+}
+
+func printInit(w io.Writer, plan *importer.Plan, answer initAnswer) error {
+	e := plan.Epic
 	g, err := epic.NewGraph(e)
 	if err != nil {
 		return err
@@ -227,7 +240,9 @@ func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 	if answer.Completed != nil {
 		fmt.Fprintf(w, "completed, as relay/%s says: %s\n", e.ID, plaintext.Some(answer.Completed, 20))
 	}
+	planning.WritePeople(w, e)
 	project.WriteWarnings(w, answer.Warnings)
+	planning.WriteRead(w, plan)
 	fmt.Fprintf(w, "\n%s", nextAfterInit)
 	return nil
 }

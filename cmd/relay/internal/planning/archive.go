@@ -121,7 +121,7 @@ func replaceable(p *project.Project, opts ArchiveOptions) (id string, ledger *at
 	if tried && done < len(old.Epic.Tasks) && !opts.Force {
 		return "", nil, &terminal.Hinted{
 			Err:  fmt.Errorf("epic %s is in progress: %d of %s completed", old.Epic.ID, done, plaintext.Count(len(old.Epic.Tasks), "task")),
-			Hint: "relay work continues it\n" + opts.Again + " archives it and begins a new one",
+			Hint: "relay work continues it\nrelay init --update takes over what has changed in its plan\n" + opts.Again + " archives it and begins a new one",
 		}
 	}
 	return old.Epic.ID, view.Ledger, nil

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
@@ -29,6 +30,7 @@ type PlanRequest struct {
 	Checks  []string  // commands that become checks of the epic
 	GitHub  *GitHub   // whose issues are read in the place of a file
 	Now     time.Time // of the epic's id
+	Group   bool      // one task for each heading
 }
 
 // FormatNames returns what Request.From may be.
@@ -46,6 +48,9 @@ func ReadPlan(ctx context.Context, p *project.Project, r PlanRequest) (*importer
 	plan, err := readFrom(ctx, p, r)
 	if err != nil {
 		return nil, err
+	}
+	if r.Group && !importer.ByHeading(plan) {
+		return nil, &terminal.UsageError{Message: r.Written + " has no headings with tasks that --group could join", Hint: "leave --group out"}
 	}
 	AddChecks(plan, r.Checks)
 	return plan, epic.Validate(r.Written, plan.Epic, func(epic.Ref) epic.Place { return epic.Place{Line: 1, Column: 1} })
@@ -201,4 +206,37 @@ func WriteOffered(w io.Writer, plan *importer.Plan, written string) {
 		command = append(command, "--checks", plaintext.ShellWord(o.Run))
 	}
 	fmt.Fprintf(w, "take them: %s\n", plaintext.Fit(strings.Join(command, " "), 2000))
+}
+
+// ProposeGroups makes one task for each heading of a plan with many small tasks, if a person has agreed, or does when asked.
+func ProposeGroups(a *cli.App, plan *importer.Plan, agreed, ask bool) {
+	few, n := *plan, len(plan.Epic.Tasks)
+	if n <= importer.ManyTasks || !importer.ByHeading(&few) {
+		return
+	}
+	fmt.Fprintf(a.Err, "relay: %d tasks are many small ones: --group makes %d of them, one for each heading\n", n, len(few.Epic.Tasks))
+	if agreed || ask && a.CanAsk() && a.Confirm("make one task for each heading?") {
+		*plan = few
+	}
+}
+
+// WritePeople lists the tasks that wait for a person.
+func WritePeople(w io.Writer, e *epic.Epic) {
+	for i := range e.Tasks {
+		if t := &e.Tasks[i]; t.Kind == epic.KindPerson {
+			fmt.Fprintf(w, "%s waits for a person: %s (relay approve %s when it is done)\n", t.ID, plaintext.Fit(t.Title, 60), t.ID)
+		}
+	}
+}
+
+// WriteRead says how much of a plan was read, made and left out.
+func WriteRead(w io.Writer, plan *importer.Plan) {
+	criteria, checks, count := 0, len(plan.Epic.Checks), plaintext.Count
+	for i := range plan.Epic.Tasks {
+		criteria, checks = criteria+len(plan.Epic.Tasks[i].Criteria), checks+len(plan.Epic.Tasks[i].Checks)
+	}
+	fmt.Fprintf(w, "read: %s, %d %s; made: %s, %d %s, %s; left out: %s done there, %s named above, %s offered\n",
+		count(plan.Headings, "heading"), plan.Boxes, plaintext.Verb(plan.Boxes, "box", "boxes"),
+		count(len(plan.Epic.Tasks), "task"), criteria, plaintext.Verb(criteria, "criterion", "criteria"), count(checks, "check"),
+		count(plan.Done, "task"), count(len(plan.Told), "line"), count(len(plan.Offered), "command"))
 }

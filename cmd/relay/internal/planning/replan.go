@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/attempts"
@@ -96,7 +97,17 @@ func again(ctx context.Context, p *project.Project, e *epic.Epic, r PlanRequest)
 			}
 		}
 	}
-	return ReadPlan(ctx, p, r)
+	plan, err := ReadPlan(ctx, p, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range plan.Epic.Groups {
+		if slices.ContainsFunc(e.Tasks, func(t epic.Task) bool { return strings.HasSuffix(t.Source, " ("+g.Name+")") }) {
+			importer.ByHeading(plan)
+			break
+		}
+	}
+	return plan, nil
 }
 
 // Tasks counts what is to be changed.

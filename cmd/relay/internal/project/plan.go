@@ -250,6 +250,8 @@ func Unproved(e *epic.Epic) []TaskWarning {
 		t := &e.Tasks[i]
 		var what string
 		switch {
+		case t.Kind == epic.KindPerson:
+			continue
 		case len(t.Criteria) == 0 && len(t.Checks) == 0:
 			what = "has no acceptance criteria and no checks"
 		case len(t.Checks) == 0:

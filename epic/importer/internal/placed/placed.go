@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -268,4 +269,38 @@ func (n *Node) listed(b *strings.Builder, depth int) {
 // Says reports whether a value says anything: what is empty, 0 or false does not.
 func (n *Node) Says() bool {
 	return n.Kind == True || n.Kind == String && n.Text != "" || n.Kind == Number && n.Text != "0" || len(n.Values) > 0
+}
+
+// Edit replaces a part of a file.
+type Edit struct {
+	From, To int // offsets in bytes
+	Text     string
+}
+
+// LineStarts returns the offset of each line.
+func LineStarts(data []byte) []int {
+	starts := []int{0}
+	for i, c := range data {
+		if c == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
+}
+
+// Apply makes changes, which do not overlap.
+func Apply(data []byte, edits []Edit) []byte {
+	slices.SortFunc(edits, func(a, b Edit) int { return a.From - b.From })
+	var out bytes.Buffer
+	at := 0
+	for _, e := range edits {
+		if e.From < at {
+			continue // of an item that is there twice
+		}
+		out.Write(data[at:e.From])
+		out.WriteString(e.Text)
+		at = e.To
+	}
+	out.Write(data[at:])
+	return out.Bytes()
 }

@@ -1,0 +1,346 @@
+// Package markdown reads the lines, headings, lists and check boxes of markdown files, as plans use them.
+package markdown
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"relay/epic/importer/internal/placed"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
+)
+
+// Line is one line of a markdown file, outside of code blocks and comments as far as its kind says.
+type Line struct {
+	N      int // from 1
+	Text   string
+	Kind   Kind
+	Indent int    // in columns
+	Level  int    // of a heading
+	Rest   string // of a heading or item: what follows its mark
+	Box    byte   // of an item: ' ' or 'x' for a check box, '*' for one that is optional, 0 for none
+}
+
+// Kind says what a line is.
+type Kind uint8
+
+// The kinds of lines.
+const (
+	Plain Kind = iota
+	Blank
+	Heading
+	Item // of a list
+	Code // in a code block, or its fence
+)
+
+var (
+	headingForm     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
+	itemForm        = pattern.New(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)$`)
+	boxForm         = pattern.New(`^\[([ xX-])\](\*?)[ \t]+(.*)$`)
+	fenceForm       = pattern.New("^ {0,3}[-*+]?[ \t]*(`{3,}|~{3,})")
+	priorityWords   = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|\W*$)|\bpriority\W*(critical|high|medium|low)\b`)
+	statusLine      = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**\W*(?:completed?|done|shipped|implemented|closed|fixed|resolved)\b`)
+	requirementHead = pattern.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
+	numberedClause  = pattern.New(`^[ \t]*(\d+(?:\.\d+)?)[.)]?\s+(.+)$`)
+)
+
+// Lines splits a markdown file.
+func Lines(data []byte) []Line {
+	var list []Line
+	fence := ""
+	n := 0
+	for raw := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
+		n++
+		text := strings.TrimRight(plaintext.Clean(strings.TrimRight(raw, "\r\n")), " \t\r\n")
+		l := Line{N: n, Text: strings.ReplaceAll(text, "\n", " ")}
+		mark := ""
+		if m := fenceForm.FindStringSubmatch(l.Text); m != nil {
+			mark = m[1]
+		}
+		switch {
+		case fence != "":
+			l.Kind = Code
+			if strings.HasPrefix(mark, fence) && strings.Trim(strings.TrimSpace(l.Text), fence[:1]) == "" {
+				fence = ""
+			}
+		case mark != "":
+			l.Kind, fence = Code, mark
+		case l.Text == "":
+			l.Kind = Blank
+		default:
+			l.classify()
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+func (l *Line) classify() {
+	if m := headingForm.FindStringSubmatch(l.Text); m != nil {
+		l.Kind, l.Level, l.Rest = Heading, len(m[1]), m[2]
+		return
+	}
+	for _, r := range l.Text {
+		if r == ' ' {
+			l.Indent++
+		} else if r == '\t' {
+			l.Indent += 4
+		} else {
+			break
+		}
+	}
+	m := itemForm.FindStringSubmatch(l.Text)
+	if m == nil {
+		return
+	}
+	l.Kind, l.Rest = Item, m[2]
+	if box := boxForm.FindStringSubmatch(l.Rest); box != nil {
+		l.Box, l.Rest = box[1][0], box[3]
+		switch {
+		case l.Box == 'X':
+			l.Box = 'x'
+		case box[2] != "" && l.Box == ' ':
+			l.Box = '*'
+		}
+	}
+}
+
+// Done reports whether an item is ticked.
+func (l *Line) Done() bool { return l.Box == 'x' }
+
+// Unformatted takes emphasis and code marks out of a short text.
+func Unformatted(text string) string {
+	return strings.TrimSpace(strings.NewReplacer("**", "", "__", "", "`", "").Replace(text))
+}
+
+// Clip brings a text to one line of at most so many bytes.
+func Clip(text string, most int) string {
+	text = plaintext.Line(text)
+	if len(text) <= most {
+		return text
+	}
+	return plaintext.Head(text, most-len("…")) + "…"
+}
+
+// Section is a heading with what stands below it, up to the next one of its level or above.
+type Section struct {
+	Heading Line
+	Body    []Line
+}
+
+// Cut returns what stands before the first heading of a level, and the sections of that level. Headings above it end a section, and are
+// part of nothing.
+func Cut(list []Line, level int) (before []Line, sections []Section) {
+	open := false
+	for _, l := range list {
+		switch {
+		case l.Kind == Heading && l.Level == level:
+			sections, open = append(sections, Section{Heading: l}), true
+		case l.Kind == Heading && l.Level < level:
+			open = false
+			if len(sections) == 0 {
+				before = append(before, l)
+			}
+		case open:
+			last := &sections[len(sections)-1]
+			last.Body = append(last.Body, l)
+		case len(sections) == 0:
+			before = append(before, l)
+		}
+	}
+	return before, sections
+}
+
+// Join returns lines as text, without blank lines and rules at both ends.
+func Join(list []Line) string {
+	var b strings.Builder
+	for _, l := range list {
+		b.WriteString(l.Text + "\n")
+	}
+	text := strings.TrimSpace(b.String())
+	for _, rule := range []string{"---", "***"} {
+		text = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, rule+"\n"), "\n"+rule))
+		if text == rule {
+			return ""
+		}
+	}
+	return text
+}
+
+// FrontMatter returns what stands between --- and --- at the top of a file, nil if it is not YAML, and the rest.
+func FrontMatter(list []Line) (matter *placed.Node, rest []Line) {
+	if len(list) == 0 || list[0].Text != "---" {
+		return nil, list
+	}
+	end := slices.IndexFunc(list[1:], func(l Line) bool { return l.Text == "---" })
+	if end < 0 {
+		return nil, list
+	}
+	var b strings.Builder
+	for _, l := range list[1 : end+1] {
+		b.WriteString(l.Text + "\n")
+	}
+	matter, _ = placed.YAML([]byte(b.String()))
+	return matter, list[end+2:]
+}
+
+// FirstHeading returns the first heading of level 1, and the rest.
+func FirstHeading(list []Line) (title string, rest []Line) {
+	for i, l := range list {
+		if l.Kind == Heading && l.Level == 1 {
+			return l.Rest, append(append([]Line(nil), list[:i]...), list[i+1:]...)
+		}
+	}
+	return "", list
+}
+
+// Headed cuts a text at its headings, of whatever level. The first part has none.
+func Headed(list []Line) []Section {
+	parts := []Section{{}}
+	for _, l := range list {
+		if l.Kind == Heading {
+			parts = append(parts, Section{Heading: l})
+			continue
+		}
+		last := &parts[len(parts)-1]
+		last.Body = append(last.Body, l)
+	}
+	return parts
+}
+
+// Numbered matches an item of a checklist that begins with a number: 1. Title, 1.2 Title.
+var Numbered = pattern.New(`^(\d+(?:\.\d+)*)[.)]?(\*?)\s+(.+)$`)
+
+// Entry is one box of a checklist with what stands below it.
+type Entry struct {
+	Number   string // "" : it has none
+	Title    string
+	Line     Line
+	Below    []Line // items and text that belong to it, not the boxes
+	Optional bool
+}
+
+// Parent returns the number that an entry belongs to: 1 for 1.2; "" for 1.
+func (e *Entry) Parent() string {
+	i := strings.LastIndexByte(e.Number, '.')
+	return e.Number[:max(i, 0)]
+}
+
+// Checklist takes the boxes out of some lines. Lines below a box and further in belong to it; it returns the rest.
+func Checklist(list []Line) (entries []Entry, rest []Line) {
+	var open []int // boxes in one another
+	for _, l := range list {
+		switch {
+		case l.Kind == Item && l.Box != 0:
+			e := Entry{Line: l, Title: l.Rest, Optional: l.Box == '*'}
+			if m := Numbered.FindStringSubmatch(l.Rest); m != nil {
+				e.Number, e.Title, e.Optional = m[1], m[3], e.Optional || m[2] != ""
+			}
+			for len(open) > 0 && entries[open[len(open)-1]].Line.Indent >= l.Indent {
+				open = open[:len(open)-1]
+			}
+			open, entries = append(open, len(entries)), append(entries, e)
+		default:
+			for len(open) > 0 && l.Kind != Blank && l.Kind != Code && entries[open[len(open)-1]].Line.Indent >= l.Indent {
+				open = open[:len(open)-1]
+			}
+			if len(open) == 0 {
+				rest = append(rest, l)
+				continue
+			}
+			last := &entries[open[len(open)-1]]
+			last.Below = append(last.Below, l)
+		}
+	}
+	return entries, rest
+}
+
+// PriorityIn returns the priority that a text names, else another one.
+func PriorityIn(text string, other int) int {
+	if m := priorityWords.FindStringSubmatch(text); m != nil {
+		return Urgency(cmp.Or(m[2], m[3], "p"+m[1]))
+	}
+	return other
+}
+
+// IsComplete reports whether a section says that its work is done: **Status:** ✅ Complete.
+func IsComplete(list []Line) bool {
+	return slices.ContainsFunc(list, func(l Line) bool { return l.Kind != Code && statusLine.MatchString(l.Text) })
+}
+
+// Points splits a text that is a list into its points.
+func Points(texts []string) (list []string) {
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*")); line != "" {
+				list = append(list, line)
+			}
+		}
+	}
+	return list
+}
+
+// Urgency returns the priority that a word means, of 0 to 3.
+func Urgency(word string) int {
+	switch strings.ToLower(word) {
+	case "critical", "urgent", "highest", "p0":
+		return 0
+	case "high", "p1":
+		return 1
+	case "low", "lowest", "p3", "p4":
+		return 3
+	}
+	return 2
+}
+
+// Requirements returns the clauses of requirements.md by their numbers, 2.3 for the third of requirement 2.
+func Requirements(list []Line) map[string]string {
+	found := map[string]string{}
+	requirement, last := "", ""
+	for _, l := range list {
+		text := Unformatted(l.Rest)
+		if l.Kind == Heading {
+			if m := requirementHead.FindStringSubmatch(text); m != nil {
+				requirement = m[1]
+			}
+			continue
+		}
+		m := numberedClause.FindStringSubmatch(l.Text)
+		if m == nil || requirement == "" {
+			if l.Kind == Plain && last != "" { // a clause that goes on
+				found[last] += " " + Unformatted(l.Text)
+			} else {
+				last = ""
+			}
+			continue
+		}
+		number := m[1]
+		if !strings.Contains(number, ".") {
+			number = requirement + "." + number
+		}
+		found[number], last = Unformatted(m[2]), number
+	}
+	return found
+}
+
+// BeforeRequirements returns what requirements.md says before the first requirement.
+func BeforeRequirements(list []Line) []Line {
+	_, list = FirstHeading(list)
+	for i, l := range list {
+		if l.Kind == Heading && requirementHead.MatchString(Unformatted(l.Rest)) {
+			return list[:i]
+		}
+	}
+	return nil
+}
+
+// Boxed makes boxes of the points of a list at the margin.
+func Boxed(list []Line) []Line {
+	for i := range list {
+		if l := &list[i]; l.Kind == Item && l.Indent == 0 {
+			l.Box = ' '
+		}
+	}
+	return list
+}

@@ -1,0 +1,151 @@
+package markdown
+
+import (
+	"cmp"
+	"strings"
+
+	"relay/epic/pattern"
+)
+
+// Story is a story as BMAD writes it, in a file of its own or among others.
+type Story struct {
+	Title, State string // Status: done
+	Line         int
+	Criteria     []string
+	Text         string // all else, but for what agents have recorded
+	Records      []Line // where such records begin
+	After        []Reference
+	Ordered      bool // it says what it waits for, perhaps nothing
+}
+
+// Reference is the number of another story, in a line.
+type Reference struct {
+	ID   string
+	Line int
+}
+
+var (
+	storyHeading  = pattern.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*(?:[:.–—-]\s*)?(.*)$`)
+	storyBold     = pattern.New(`^\*\*Story \d+\..*\*\*$`)
+	storyCriteria = pattern.New(`(?i)^acceptance criteria\b[^:]{0,30}:?$`)
+	storyTasks    = pattern.New(`(?i)^tasks\b`)
+	storyRecord   = pattern.New(`(?i)^(dev agent record|change log|file list|status updates|qa results)\b`)
+	storyStatus   = pattern.New(`(?i)^\**status\**:?\**\s*(.*)$`)
+	storyAfter    = pattern.New(`(?i)^[-*\s]*(?:prerequisites?|depends on|dependencies|blocked by)\**:\**\s*(.*)$`)
+	storyNumber   = pattern.New(`\b(\d+)\.(\d+[a-z]?)\b`)
+	storyLabel    = pattern.New(`^\*\*[A-Z][^*:]{2,40}(?::\*\*|\*\*\s*:)\s*$`)
+	storyNothing  = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
+	clause        = pattern.New(`(?i)^(given|when|then|and|but)\b`)
+)
+
+// Stories returns the stories in a file by their numbers. They begin with a heading, or a line in bold.
+func Stories(list []Line) map[string]*Story {
+	found := map[string]*Story{}
+	bodies := map[*Story][]Line{}
+	var s *Story
+	level := 0
+	for _, l := range list {
+		if storyBold.MatchString(l.Text) {
+			l.Kind, l.Level, l.Rest = Heading, 4, l.Text
+		}
+		heading := l.Kind == Heading
+		switch m := storyHeading.FindStringSubmatch(Unformatted(l.Rest)); {
+		case heading && m != nil && found[m[1]+"."+m[2]] == nil:
+			s, level = &Story{Title: m[3], Line: l.N}, l.Level
+			found[m[1]+"."+m[2]] = s
+		case heading && l.Level <= level:
+			s = nil
+		case s != nil:
+			bodies[s] = append(bodies[s], l)
+		}
+	}
+	for s, body := range bodies {
+		s.take(body)
+	}
+	return found
+}
+
+// take reads the lines of a story.
+func (s *Story) take(list []Line) {
+	var said, criteria []Line
+	mode, level := "", 9
+	for _, l := range list {
+		name, at := Unformatted(cmp.Or(l.Rest, l.Text)), storyLevel(l)
+		after, status := storyAfter.FindStringSubmatch(name), storyStatus.FindStringSubmatch(name)
+		if at > 0 && at <= level {
+			if mode, level = storyPart(name), at; mode == "record" {
+				s.Records = append(s.Records, l)
+			}
+		}
+		switch {
+		case after != nil:
+			s.waitsFor(after[1], l.N)
+		case status != nil || mode == "state":
+			s.State = cmp.Or(s.State, strings.Trim(append(status, name, name)[1], " .*_"))
+		case mode == "criteria":
+			criteria = append(criteria, l)
+		case mode == "" || mode == "tasks" && !l.Done():
+			said = append(said, l)
+		}
+	}
+	s.Criteria, s.Text = Clauses(criteria), Join(said)
+}
+
+// storyLevel returns the level of a heading, or of a line that is as good as one; else 0.
+func storyLevel(l Line) int {
+	name := Unformatted(cmp.Or(l.Rest, l.Text))
+	if l.Level == 0 && (storyLabel.MatchString(l.Text) || storyCriteria.MatchString(name) || storyAfter.MatchString(name)) {
+		return 7
+	}
+	return l.Level
+}
+
+// waitsFor takes the stories that a text names.
+func (s *Story) waitsFor(text string, line int) {
+	s.Ordered = s.Ordered || storyNothing.MatchString(text)
+	for _, on := range storyNumber.FindAllStringSubmatch(text, -1) {
+		s.Ordered, s.After = true, append(s.After, Reference{on[1] + "." + on[2], line})
+	}
+}
+
+// storyPart returns what stands below a heading of a story.
+func storyPart(name string) string {
+	switch {
+	case storyCriteria.MatchString(name):
+		return "criteria"
+	case storyRecord.MatchString(name):
+		return "record"
+	case storyStatus.MatchString(name):
+		return "state"
+	case storyTasks.MatchString(name):
+		return "tasks"
+	}
+	return ""
+}
+
+// Clauses returns acceptance criteria: the points of a list, else paragraphs, with what begins with Given up to the next Given as one.
+func Clauses(list []Line) (found []string) {
+	var now []string
+	flush := func() {
+		if len(now) > 0 {
+			found = append(found, strings.Join(now, " "))
+		}
+		now = nil
+	}
+	for _, l := range list {
+		text := strings.TrimSpace(strings.NewReplacer("**", "", "__", "").Replace(cmp.Or(l.Rest, l.Text)))
+		switch {
+		case storyCriteria.MatchString(text):
+			continue
+		case l.Kind == Heading:
+			flush()
+		case l.Kind == Blank, l.Kind == Code, strings.Trim(text, "-*") == "":
+			continue
+		case l.Kind == Item && l.Indent < 2 && !clause.MatchString(text), strings.HasPrefix(strings.ToLower(text), "given"):
+			flush()
+		}
+		now = append(now, text)
+	}
+	flush()
+	return found
+}
