@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 
 	"relay/attempts/internal/durable"
@@ -94,6 +95,10 @@ func (c *contents) readOnto(file *ledgerFile) error {
 		c.log.faults = append(c.log.faults, Fault{File: LedgerFile, Message: "it cannot be read: " + err.Error(), Hint: "correct it; the event logs do not go back to the beginning"})
 		return nil
 	}
+	if len(p.unsure) > 0 {
+		c.log.faults = append(c.log.faults, Fault{File: LedgerFile, Message: "states or gates of tasks cannot be read: " + strings.Join(p.unsure, "; "), Hint: "correct it"})
+		return nil
+	}
 	var notes []string
 	if p.foreign {
 		theirs := p.ledger.Settings
@@ -146,6 +151,9 @@ func (c *contents) compare(text []byte) error {
 	p, err := parseLedger(text)
 	if _, ok := errors.AsType[*VersionError](err); ok {
 		return err
+	}
+	if err == nil && len(p.unsure) > 0 {
+		err = errors.New("states or gates of tasks cannot be read: " + strings.Join(p.unsure, "; "))
 	}
 	var seq uint64
 	if err == nil {

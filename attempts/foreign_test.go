@@ -278,3 +278,35 @@ func TestGatedAt(t *testing.T) {
 		t.Errorf("a copy of relay's own ledger: %v", err)
 	}
 }
+
+// A ledger whose states or gates cannot be read is refused with the line: a task that a person gated must not run.
+func TestUnsureLedger(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"a state twice":   {"version: 2\nepic_id: 20260111-plan\ntask_status:\n  T1: gated\n  T2: pending\n  T1: pending\n", "line 6 has T1 a second time"},
+		"a gate twice":    {"version: 2\nepic_id: 20260111-plan\ntask_status: {T1: gated}\ngated_tasks:\n  T1: {reason: user_blocked}\n  T1: {reason: tampered}\n", "line 6 has T1 a second time"},
+		"a gate's text":   {"version: 2\nepic_id: 20260111-plan\ntask_status: {T2: pending}\ngated_tasks: {T1: wait for legal}\n", "line 4: T1 cannot be read"},
+		"a list of tasks": {"version: 2\nepic_id: 20260111-plan\ntask_status: [T1]\n", "line 3 is not a map of tasks"},
+	} {
+		b := newBench(t, 3)
+		must(t, os.RemoveAll(filepath.Join(b.dir, RunsDir)))
+		must(t, os.WriteFile(filepath.Join(b.dir, LedgerFile), []byte(strings.ReplaceAll(c.text, "20260111-plan", b.e.ID)), 0o600))
+		faults, err := Validate(b.dir, b.e, b.g)
+		if err != nil || len(faults) != 1 || !strings.Contains(faults[0].Message, c.want) {
+			t.Errorf("%s: validate: %v, %v", name, faults, err)
+		}
+		if s, err := Open(b.options(run1)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: open: %v", name, err)
+			if err == nil {
+				must(t, s.Close())
+			}
+		}
+		_, err = Repair(b.dir, b.e, b.g, clock()())
+		must(t, err)
+		s := b.open(t, run2)
+		if rec := s.Task("T1"); rec.Gate == nil && name != "a list of tasks" {
+			t.Errorf("%s: repair loses the gate", name)
+		}
+		must(t, s.Close())
+	}
+}

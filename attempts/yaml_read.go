@@ -25,9 +25,9 @@ type ledgerYAML struct {
 	Duration    any                      `yaml:"duration_minutes"`
 	Settings    settingsYAML             `yaml:"settings"`
 	Integration Integration              `yaml:"integration"`
-	Status      map[string]string        `yaml:"task_status"`
+	Status      byTask[string]           `yaml:"task_status"`
 	Attempts    map[string][]attemptYAML `yaml:"attempts"`
-	Gated       map[string]gateYAML      `yaml:"gated_tasks"`
+	Gated       byTask[gateYAML]         `yaml:"gated_tasks"`
 	CountFrom   map[string]int           `yaml:"count_from"`
 	Answers     map[string][]Answer      `yaml:"answers"`
 	EpicReviews []EpicReview             `yaml:"epic_reviews"`
@@ -37,6 +37,34 @@ type ledgerYAML struct {
 		Seq uint64 `yaml:"seq"`
 	} `yaml:"folded"`
 	Rest rest `yaml:",inline"`
+}
+
+// byTask is a map by tasks that is read as far as it can be, and that says what cannot.
+type byTask[T any] struct {
+	of     map[string]T
+	faults []string
+}
+
+// UnmarshalYAML keeps the first of two values of a key, and leaves out what it cannot read.
+func (m *byTask[T]) UnmarshalYAML(n *yaml.Node) error {
+	m.of = map[string]T{}
+	if n.Kind != yaml.MappingNode {
+		m.faults = append(m.faults, fmt.Sprintf("line %d is not a map of tasks", n.Line))
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		var v T
+		if _, twice := m.of[key.Value]; twice {
+			m.faults = append(m.faults, fmt.Sprintf("line %d has %s a second time", key.Line, key.Value))
+		} else if err := value.Decode(&v); err != nil {
+			m.faults = append(m.faults, fmt.Sprintf("line %d: %s cannot be read", value.Line, key.Value))
+			m.of[key.Value] = v
+		} else {
+			m.of[key.Value] = v
+		}
+	}
+	return nil
 }
 
 type gateYAML struct {
@@ -106,6 +134,7 @@ type parsed struct {
 	ledger  *Ledger
 	extra   string   // unknown top-level keys, as YAML
 	odd     []string // values that were not understood and left out
+	unsure  []string // states and gates that cannot be read
 	foreign bool     // relay did not write it
 }
 
@@ -140,7 +169,7 @@ func parseLedger(src []byte) (*parsed, error) {
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there is a second YAML document in it")
 	}
-	p.ledger = y.ledger()
+	p.ledger, p.unsure = y.ledger(), slices.Concat(y.Status.faults, y.Gated.faults)
 	p.extra, p.foreign = y.Rest.text(), y.Folded == nil
 	return p, nil
 }
@@ -179,7 +208,7 @@ func (y *ledgerYAML) ledger() *Ledger {
 	l := &Ledger{
 		Version: LedgerVersion, EpicID: y.EpicID, StartedAt: y.StartedAt.Time, EndedAt: y.EndedAt.Time, Settings: y.Settings.settings(),
 		Integration: y.Integration.whole(), EpicReviews: y.EpicReviews,
-		Tasks:  make(map[string]*TaskRecord, len(y.Status)),
+		Tasks:  make(map[string]*TaskRecord, len(y.Status.of)),
 		Status: y.Relay.status(),
 	}
 	if y.Folded != nil {
@@ -197,10 +226,10 @@ func (y *ledgerYAML) ledger() *Ledger {
 			rec.Attempts = append(rec.Attempts, list[i].attempt(i))
 		}
 	}
-	for id, g := range y.Gated {
+	for id, g := range y.Gated.of {
 		record(id).Gate = &Gate{Reason: g.Reason, Detail: g.Detail, At: g.At.Time, Extra: g.Rest.text()}
 	}
-	for id, status := range y.Status {
+	for id, status := range y.Status.of {
 		record(id).applyStatus(Status(status))
 	}
 	for id, answers := range y.Answers {
