@@ -3,6 +3,7 @@ package discussion
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Answer is what an action has come to, as the action's output schema has it.
@@ -19,7 +20,31 @@ type Thread struct {
 	ID     string `json:"entry_id"`
 	Topic  string `json:"topic"`
 	Status Status `json:"status"`
+	Origin string `json:"-"` // as that of the entry
 }
+
+// mostOpen is how many entries are looked at for a report, the newest.
+const mostOpen = 200
+
+// OpenIn returns the open discussions of a checkout, the oldest first. It leaves out those of tasks that wait for a person, which relay
+// opened and reports itself, and what cannot be read.
+func OpenIn(top string) (threads []Thread) {
+	l, err := Open(top, Options{})
+	if err != nil {
+		return nil
+	}
+	defer l.Close()
+	list, _ := l.Newest(mostOpen)
+	for _, there := range list {
+		if e := there.Entry; e != nil && e.Open() && !strings.HasSuffix(e.Origin, "/"+OfGate) {
+			threads = append(threads, Thread{e.ID, e.Name(), e.Status, e.Origin})
+		}
+	}
+	return threads
+}
+
+// OfGate ends the origin of a discussion about a task that waits for a person.
+const OfGate = "gate"
 
 // Input is what actions take: each some of it, as its input schema says.
 type Input struct {
@@ -72,7 +97,7 @@ func (l *Ledger) OpenThreads() (threads []Thread, warnings []string, err error) 
 		if there.Err != nil {
 			warnings = append(warnings, fmt.Sprintf("%s was left out: %v", there.Path, there.Err))
 		} else if e := there.Entry; e.Open() {
-			threads = append(threads, Thread{e.ID, e.Name(), e.Status})
+			threads = append(threads, Thread{e.ID, e.Name(), e.Status, e.Origin})
 		}
 	}
 	return threads, warnings, err

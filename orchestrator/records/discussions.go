@@ -60,7 +60,7 @@ func (p *Projector) gateOpened(e *attempts.Event, gate *attempts.Gate, positions
 	if e.Ended != nil && e.Ended.Receipt.Salvage != "" {
 		fmt.Fprintf(&b, "The work of attempt %d is kept as %s\n", e.Attempt, e.Ended.Receipt.Salvage)
 	}
-	return p.open(e, "gate", discussion.Opening{
+	return p.open(e, discussion.OfGate, discussion.Opening{
 		Topic: line(e.Task + " needs a person: " + planned.Title), Summary: clip(strings.TrimSpace(b.String()), longText), Positions: positions,
 	})
 }

@@ -102,6 +102,8 @@ func (l Printer) RunSummary(w io.Writer, s decide.Summary, now *Report) {
 	l.left(w, now)
 	if now.hasWork() {
 		l.needsYou(w, now)
+	} else {
+		l.open(w, now)
 	}
 	WriteRegressions(w, s.Regressed)
 	if c.Completed > 0 && s.Ended > 0 {

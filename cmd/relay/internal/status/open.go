@@ -1,0 +1,45 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
+	"relay/orchestrator/report"
+)
+
+// mostOpen is how many tasks with open questions, and how many open discussions, are listed.
+const mostOpen = 5
+
+// open prints the open questions of tasks that do not wait for the answer, and the open discussions, the newest first.
+func (l Printer) open(w io.Writer, s *Report) {
+	asking := s.pick(func(t *Task) bool { return len(t.Questions) > 0 && t.Reason != attempts.AwaitsAnswer })
+	if len(asking) > 0 {
+		fmt.Fprintf(w, "\n%s\n", l.Paint.Wait("open questions:"))
+	}
+	for _, t := range asking[:min(len(asking), mostOpen)] {
+		l.item(w, t.ID+": "+plaintext.Fit(strings.Join(t.Questions, "; "), maxWhy)+": "+report.Answering(t.ID).Type+l.Flag)
+	}
+	if more := len(asking) - mostOpen; more > 0 {
+		fmt.Fprintf(w, "  and %s more: relay report%s\n", plaintext.Count(more, "task"), l.Flag)
+	}
+	if len(s.Discussions) > 0 {
+		fmt.Fprintf(w, "\n%s\n", l.Paint.Wait("open discussions:"))
+	}
+	for i, t := range slices.Backward(s.Discussions) {
+		if i < len(s.Discussions)-mostOpen {
+			fmt.Fprintf(w, "  and %d more: relay discuss open\n", i+1)
+			break
+		}
+		l.item(w, plaintext.Fit(t.Topic, 120)+": relay discuss replay "+plaintext.ShellWord(t.ID))
+	}
+}
+
+// item prints an entry of a list.
+func (l Printer) item(w io.Writer, text string) {
+	fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(text, l.Width, "    "), " "))
+}
