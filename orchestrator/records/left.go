@@ -5,13 +5,23 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"relay/attempts"
+	"relay/orchestrator/report"
 )
 
 func (p *Projector) notes() string {
 	var b strings.Builder
 	gated := p.now.gated()
 	for _, id := range gated[:min(len(gated), mostItems)] {
+		if p.now.record(id).Gate.Reason == attempts.AwaitsAnswer {
+			continue
+		}
 		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.now.record(id).Gate.Reason.Words(), id+p.now.flag(), id+p.now.flag())
+	}
+	asking := p.now.asking()
+	for _, id := range asking[:min(len(asking), mostItems)] {
+		fmt.Fprintf(&b, "The agent of %s asks a person: %s.\n", id, report.Answering(id).Type+p.now.flag())
 	}
 	causes := p.now.causes()
 	if slices.ContainsFunc(p.now.waiting(), func(i int) bool { return len(causes[i]) == 0 }) { // no gated task keeps it from running
@@ -26,14 +36,17 @@ func (p *Projector) notes() string {
 	return strings.TrimSpace(b.String())
 }
 
-// openQuestions returns the unanswered questions of agents, of tasks that are not completed.
-func (p *Projector) openQuestions() []string {
+// asking returns the tasks whose agents have open questions.
+func (p *standing) asking() []string {
+	return slices.DeleteFunc(sortedKeys(p.ledger.Tasks), func(id string) bool { return len(p.record(id).OpenQuestions()) == 0 })
+}
+
+// openQuestions returns the open questions of agents, with their tasks.
+func (p *standing) openQuestions() []string {
 	l := list{}
-	for _, id := range sortedKeys(p.tasks) {
-		if !p.now.record(id).Completed {
-			for _, q := range p.tasks[id].questions {
-				l.add("%s: %s", id, q)
-			}
+	for _, id := range p.asking() {
+		for _, q := range p.record(id).OpenQuestions() {
+			l.add("%s: %s", id, q)
 		}
 	}
 	return l.all()

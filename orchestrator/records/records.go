@@ -78,12 +78,11 @@ type session struct {
 }
 
 type task struct {
-	started   *attempts.Started // of the attempt under way
-	run       string            // in which the last attempt began
-	left      *ledgersync.Entry // the handoff of its last attempt, until another one answers it
-	handoffs  []string          // ids of earlier ones, the last few
-	questions []string          // that are open
-	done      *done             // what has completed it; nil: nothing yet
+	started  *attempts.Started // of the attempt under way
+	run      string            // in which the last attempt began
+	left     *ledgersync.Entry // the handoff of its last attempt, until another one answers it
+	handoffs []string          // ids of earlier ones, the last few
+	done     *done             // what has completed it; nil: nothing yet
 }
 
 // New returns a projector that knows nothing yet.

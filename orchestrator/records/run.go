@@ -54,7 +54,7 @@ func (p *Projector) runStarted(e *attempts.Event) Records {
 	entry.SetSummary("relay goes on with " + p.now.title() + ": " + p.now.progress())
 	entry.Reasoning.Intent = "another run of this epic has begun, and an earlier one has left a handoff"
 	entry.Answer(from, ledgersync.ContextAcquired{EntriesRead: 1},
-		ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.openQuestions(), ProposedNextSteps: p.now.next(10)})
+		ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.now.openQuestions(), ProposedNextSteps: p.now.next(10)})
 	return Records{Entries: []*ledgersync.Entry{entry}}
 }
 
@@ -74,6 +74,7 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	headline := p.now.headline(e)
 	entry.SetSummary(p.now.title() + ": " + headline + "; " + p.now.progress())
 	entry.Reasoning.Intent = stated(e.RunStopped.Why, headline)
+	entry.Reasoning.Uncertainties = p.now.openQuestions()
 	state := table{}
 	state.set("run", headline)
 	state.set("progress", p.now.progress())

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"relay/attempts"
+	"relay/attempts/discussion"
 	"relay/attempts/ledgersync"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
@@ -30,7 +32,7 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 	about := reanchor.Session{Facts: facts, Directory: filepath.Base(p.Root)}
 	id, ready := addEpic(ctx, a, p, &about)
 	found := reanchor.NewRecordReader(p.Root, id, a.Now).Find(nil)
-	about.Handoff, about.Threads, about.Required = found.Handoff, found.Questions, found.Documents
+	about.Handoff, about.Threads, about.Required = found.Handoff, append(about.Threads, found.Questions...), found.Documents
 	var left *ledgersync.Entry
 	if found.Source != nil {
 		left = found.Source.Entry
@@ -38,13 +40,18 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 	if left != nil {
 		about.Answered = answeredBy(p, left)
 	}
-	about.Next = steps(&about, left, ready)
+	about.Next = append(about.Next, steps(&about, left, ready)...)
+	questions := about.Threads
+	for _, t := range slices.Backward(discussion.OpenIn(p.Root)) {
+		about.Threads = append(about.Threads, reanchor.Thread{By: "relay discuss", Question: fmt.Sprintf("%s (discussion %s, %s)", t.Topic, t.ID, t.Status)})
+	}
 	if _, err := a.Out.Write([]byte(a.Secrets.Text(string(reanchor.SessionBrief(about))))); err != nil {
 		return err
 	}
 	if left == nil || o.DryRun || about.Answered != "" {
 		return nil
 	}
+	about.Threads = questions
 	answer := transition(&about, left, o.Agent)
 	if err := AppendEntry(a, p, answer); err != nil {
 		return err
@@ -73,9 +80,15 @@ func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reancho
 		if t.Reason != "" {
 			line += fmt.Sprintf(" (%s)", t.Reason.Words())
 		}
+		for _, q := range t.Questions {
+			about.Threads = append(about.Threads, reanchor.Thread{By: t.ID, Question: t.ID + ": " + q})
+		}
 		if t.Status != attempts.Completed {
 			about.Open = append(about.Open, line)
 		}
+	}
+	if len(about.Threads) > 0 {
+		about.Next = append(about.Next, "Ask the user the questions of tasks: `relay answer TASK \"TEXT\"` records an answer.")
 	}
 	return s.Epic.ID, c.Pending > 0
 }
