@@ -12,6 +12,7 @@ type Answer struct {
 	Status    Status   `json:"status,omitempty"`
 	Threads   []Thread `json:"open_threads,omitzero"`
 	Narrative string   `json:"narrative,omitempty"`
+	Origin    string   `json:"-"` // of a marked entry
 	Warnings  []string `json:"-"` // files that cannot be read, a sentence each
 }
 
@@ -79,24 +80,24 @@ func (l *Ledger) Call(action string, text []byte) (answer Answer, err error) {
 		}
 	case ActionMark:
 		if e, err = l.Mark(in.ID, in.NewStatus, in.Note); err == nil {
-			answer.ID, answer.Status = e.ID, e.Status
+			answer.ID, answer.Status, answer.Origin = e.ID, e.Status, e.Origin
 		}
 	case ActionOpen:
-		answer.Threads, answer.Warnings, err = l.OpenThreads()
+		answer.Threads, answer.Warnings, err = l.Threads(Status.Open)
 	default: // check knows no other one
 		answer.ID, answer.Narrative, err = l.Replay(in.ID)
 	}
 	return answer, err
 }
 
-// OpenThreads returns the open discussions, the oldest first, and what cannot be read.
-func (l *Ledger) OpenThreads() (threads []Thread, warnings []string, err error) {
+// Threads returns the discussions with a status that fits, the oldest first, and what cannot be read.
+func (l *Ledger) Threads(fits func(Status) bool) (threads []Thread, warnings []string, err error) {
 	threads = []Thread{}
 	list, err := l.List()
 	for _, there := range list {
 		if there.Err != nil {
 			warnings = append(warnings, fmt.Sprintf("%s was left out: %v", there.Path, there.Err))
-		} else if e := there.Entry; e.Open() {
+		} else if e := there.Entry; fits(e.Status) {
 			threads = append(threads, Thread{e.ID, e.Name(), e.Status, e.Origin})
 		}
 	}

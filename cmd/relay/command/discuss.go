@@ -1,8 +1,12 @@
 package command
 
 import (
+	"context"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"relay/attempts"
 	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/recorded"
@@ -18,7 +22,7 @@ position and why, and how it went on. relay only adds to entries.
 An id may be shortened while it is clear, to its beginning or that of its topic.`,
 	}
 	cmd.AddCommand(newDiscussAppendCommand(a), newDiscussLinkCommand(a), newDiscussMarkCommand(a),
-		newDiscussOpenCommand(a), newDiscussReplayCommand(a))
+		newDiscussListCommand(a), newDiscussOpenCommand(a), newDiscussReplayCommand(a))
 	return cmd
 }
 
@@ -80,15 +84,45 @@ func newDiscussMarkCommand(a *cli.App) *cobra.Command {
 		Use:   "mark ID STATUS",
 		Short: "Set the status of a discussion",
 		Long: `Set the status of a discussion: exploring, tentative, accepted, deprecated or
-revived. It is added to its history; the same status again may carry a note.`,
+revived. It is added to its history; the same status again may carry a note.
+A note of yours on a discussion that relay opened about a task also answers the
+task, as relay answer does.`,
 		Example: `  relay discuss mark split accepted --note "Done in 1.4"`,
 		Args:    cobra.ExactArgs(2),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		in.ID, in.NewStatus = args[0], discussion.Status(args[1])
-		return recorded.Discuss(cmd.Context(), a, discussion.ActionMark, in, asJSON)
+		return markDiscussion(cmd.Context(), a, in, asJSON)
 	})
 	cmd.Flags().StringVar(&in.Note, "note", "", "`TEXT` that goes with the change")
 	return cmd
+}
+
+// markDiscussion sets the status of a discussion. A person's note on one that relay opened about a task of this epic answers the task.
+func markDiscussion(ctx context.Context, a *cli.App, in discussion.Input, asJSON bool) error {
+	origin, err := recorded.MarkDiscussion(ctx, a, in, asJSON)
+	if err != nil || origin == "" || strings.TrimSpace(in.Note) == "" {
+		return err
+	}
+	p, pl, err := a.PlannedAnyhow(ctx)
+	of := strings.Split(origin, "/")
+	if err != nil || len(of) < 2 || of[0] != pl.Epic.ID || of[1] == "" {
+		return nil //nolint:nilerr // there is no epic any more, or another one
+	}
+	opts := gateOptions{app: a, task: of[1], reason: strings.TrimSpace(in.Note)}
+	done, err := opts.decide(ctx, p, pl, attempts.RequestAnswer, answerTask)
+	if err != nil || asJSON {
+		return err
+	}
+	return cli.Print(a, false, nil, done.Message)
+}
+
+func newDiscussListCommand(a *cli.App) *cobra.Command {
+	return printing(&cobra.Command{
+		Use:   "list",
+		Short: "List all discussions, oldest first",
+	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+		return recorded.ListDiscussions(cmd.Context(), a, asJSON)
+	})
 }
 
 func newDiscussOpenCommand(a *cli.App) *cobra.Command {

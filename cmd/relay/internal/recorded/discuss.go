@@ -31,7 +31,8 @@ func AppendDiscussion(ctx context.Context, a *cli.App, o *DiscussionOptions) err
 	if err != nil {
 		return err
 	}
-	return do(ctx, a, discussion.ActionAppend, input, o.JSON != "")
+	_, err = do(ctx, a, discussion.ActionAppend, input, o.JSON != "")
+	return err
 }
 
 func (o *DiscussionOptions) input(a *cli.App) ([]byte, error) {
@@ -58,14 +59,57 @@ func Discuss(ctx context.Context, a *cli.App, action string, in discussion.Input
 	if err != nil {
 		return err
 	}
-	return do(ctx, a, action, input, asJSON)
+	_, err = do(ctx, a, action, input, asJSON)
+	return err
 }
 
-func do(ctx context.Context, a *cli.App, action string, input []byte, asJSON bool) error {
+// MarkDiscussion sets the status of a discussion, prints that, and returns the origin of the discussion; "" when a run started this process.
+func MarkDiscussion(ctx context.Context, a *cli.App, in discussion.Input, asJSON bool) (origin string, err error) {
+	input, err := json.Marshal(in)
+	if err != nil {
+		return "", err
+	}
+	said, err := do(ctx, a, discussion.ActionMark, input, asJSON)
+	if err != nil || cli.InRun(a) {
+		return "", err
+	}
+	return said.Origin, nil
+}
+
+func do(ctx context.Context, a *cli.App, action string, input []byte, asJSON bool) (discussion.Answer, error) {
 	said, err := CallDiscussion(ctx, a, action, input)
+	if err == nil {
+		err = printAnswer(a, action, said, asJSON)
+	}
+	return said, err
+}
+
+// ListDiscussions prints all discussions, the oldest first.
+func ListDiscussions(ctx context.Context, a *cli.App, asJSON bool) error {
+	p, err := a.Repository(ctx)
 	if err != nil {
 		return err
 	}
+	top, _ := cli.CheckoutOfRun(ctx, a, p)
+	l, err := discussion.Open(top, discussion.Options{})
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	list, warnings, err := l.Threads(func(discussion.Status) bool { return true })
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		a.Warn(plaintext.Line(w))
+	}
+	if asJSON {
+		return a.PrintJSON(map[string]any{"discussions": list})
+	}
+	return printAnswer(a, "", discussion.Answer{Threads: list}, false)
+}
+
+func printAnswer(a *cli.App, action string, said discussion.Answer, asJSON bool) error {
 	if asJSON {
 		text, err := json.Marshal(said)
 		return errors.Join(err, a.PrintJSON(json.RawMessage(a.Secrets.Text(string(text)))))

@@ -22,7 +22,7 @@ func (l Printer) open(w io.Writer, s *Report) {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Wait("open questions:"))
 	}
 	for _, t := range asking[:min(len(asking), mostOpen)] {
-		l.item(w, t.ID+": "+plaintext.Fit(strings.Join(t.Questions, "; "), maxWhy)+": "+report.Answering(t.ID).Type+l.Flag)
+		l.item(w, report.Answering(t.ID).Type+l.Flag+": "+plaintext.Fit(strings.Join(t.Questions, "; "), maxWhy))
 	}
 	if more := len(asking) - mostOpen; more > 0 {
 		fmt.Fprintf(w, "  and %s more: relay report%s\n", plaintext.Count(more, "task"), l.Flag)
