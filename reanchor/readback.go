@@ -51,7 +51,8 @@ func (r *RecordReader) Fill(in *Input) {
 	if r.epic != "" && in.Task.ID != "" {
 		origin = r.epic + "/" + in.Task.ID + "/"
 	}
-	in.Threads = slices.Concat(in.Threads, discussed(r.top, in.Task.Files, origin, r.now()), found.Questions)
+	threads, entries := discussed(r.top, in, origin, r.now())
+	in.Threads, in.Entries = slices.Concat(in.Threads, threads, found.Questions), append(entries, in.Entries...)
 }
 
 // FoundRecords is what was left.

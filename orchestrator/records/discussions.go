@@ -121,7 +121,7 @@ func (p *Projector) landedNote(e *attempts.Event) []Discussion {
 	if e.Ended.Landed != "" {
 		note += ", as commit " + short(e.Ended.Landed)
 	}
-	found := p.noted(e, note)
+	found := p.noted(e, note+plaintext.Because(e.Ended.Receipt.Summary))
 	p.threadsOf(e.Task).waiting = nil
 	return found
 }
