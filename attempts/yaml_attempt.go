@@ -109,7 +109,7 @@ func isCategory(c Category) bool {
 	switch c {
 	case MissingDependency, CodeError, TestFailure, QualityGate, CLIError, TimedOut, NoResult, NoChange, ContextSpent,
 		TurnsSpent, ModelUnknown, ModelRefused, AgentKilled, Conflicted, Tampered, RateLimited, ProviderError, AuthError,
-		BudgetSpent, Interrupted:
+		BudgetSpent, Interrupted, Question:
 		return true
 	}
 	return false
