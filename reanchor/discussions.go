@@ -36,19 +36,30 @@ func discussed(top string, in *Input, origin string, now time.Time) (threads []T
 			continue
 		}
 		created, _ := e.CreatedAt()
-		about := origin != "" && strings.HasPrefix(e.Origin, origin)
-		touched := touches(top, in.Task.Files, e)
-		if e.Open() && len(threads) < mostThreads && (about && created.After(answered) || touched && !about) {
+		tells := touches(top, in.Task.Files, e)
+		if tells {
+			landed = append(landed, notesOf(in.Landed, there, now)...)
+		}
+		if origin != "" && strings.HasPrefix(e.Origin, origin) {
+			tells = created.After(answered)
+		}
+		if tells && e.Open() && len(threads) < mostThreads {
 			threads = append(threads, threadOf(e, now))
 		}
-		for _, c := range slices.Backward(e.History) {
-			by := c.By[strings.LastIndexByte(c.By, ' ')+1:]
-			if touched && c.Note != "" && len(landed) < mostThreads && slices.Contains(in.Landed, by) {
-				landed = append(landed, Entry{By: c.By, Age: ageAt(now, c.At), Files: []string{there.Path}, Text: bounded(e.Name() + ", " + string(c.Status) + ": " + c.Note)})
-			}
+	}
+	return threads, landed[:min(len(landed), mostThreads)]
+}
+
+// notesOf returns what attempts that landed wrote on a discussion, the newest first.
+func notesOf(attempts []string, there discussion.Listed, now time.Time) (notes []Entry) {
+	e := there.Entry
+	for _, c := range slices.Backward(e.History) {
+		if by := c.By[strings.LastIndexByte(c.By, ' ')+1:]; c.Note != "" && slices.Contains(attempts, by) {
+			said := bounded(e.Name() + ", " + string(c.Status) + ": " + c.Note)
+			notes = append(notes, Entry{By: c.By, Age: ageAt(now, c.At), Files: []string{there.Path}, Text: said})
 		}
 	}
-	return threads, landed
+	return notes
 }
 
 func ageAt(now time.Time, stamp string) string {

@@ -85,7 +85,8 @@ func (r *RecordReader) Find(files []string) (found FoundRecords) {
 	}
 	if past.left != nil { // what the last agent that took it over wants to know
 		if e := past.answers[past.left.ID]; e != nil {
-			needed := slices.DeleteFunc(slices.Clone(e.Transition.Readiness.ClarificationsNeeded), func(q string) bool { return slices.Contains(asked, q) })
+			needed := slices.Clone(e.Transition.Readiness.ClarificationsNeeded)
+			needed = slices.DeleteFunc(needed, func(q string) bool { return slices.Contains(asked, q) })
 			found.Questions = append(found.Questions, threads(needed, e.Agent.Name, age(r.now(), e))...)
 		}
 	}

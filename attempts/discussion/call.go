@@ -11,6 +11,7 @@ type Answer struct {
 	ID        string   `json:"entry_id,omitempty"`
 	Status    Status   `json:"status,omitempty"`
 	Threads   []Thread `json:"open_threads,omitzero"`
+	All       []Thread `json:"discussions,omitzero"` // of [ActionList]
 	Narrative string   `json:"narrative,omitempty"`
 	Origin    string   `json:"-"` // of a marked entry
 	Warnings  []string `json:"-"` // files that cannot be read, a sentence each
@@ -61,8 +62,15 @@ type Input struct {
 	Note      string     `json:"note,omitempty"`
 }
 
+// ActionList lists the discussions of every status, for a person: it is not one of the five actions, and takes no input.
+const ActionList = "list"
+
 // Call does one of the five actions with a JSON input. Input that its schema refuses is an [InvalidError]; nothing is written then.
 func (l *Ledger) Call(action string, text []byte) (answer Answer, err error) {
+	if action == ActionList {
+		answer.All, answer.Warnings, err = l.Threads(func(Status) bool { return true })
+		return answer, err
+	}
 	if err := check(action, text); err != nil {
 		return Answer{}, err
 	}

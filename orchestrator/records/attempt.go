@@ -89,7 +89,7 @@ func (p *Projector) count(e *attempts.Event) {
 		d := &done{ended, e.Task, e.Seq}
 		r.done = append(r.done, d)
 		p.task(e.Task).done = d
-	} else if ended.Outcome != attempts.Asked {
+	} else {
 		r.failed.add("%s: %s", e.Task, why(e))
 	}
 	for _, d := range receipt.Discovered {

@@ -33,7 +33,7 @@ func (m *builder) collectNeeds() {
 			})
 		}
 	}
-	m.collectQuestions()
+	collectQuestions(m)
 	advice(m)
 	m.collectNext()
 	for i := range r.Needs {

@@ -14,16 +14,18 @@ func Answering(task string) Command {
 }
 
 // collectQuestions records the open questions of tasks that do not wait for the answer.
-func (m *builder) collectQuestions() {
+func collectQuestions(m *builder) {
 	for i := range m.r.Tasks {
 		t, rec := &m.r.Tasks[i], m.Ledger.Tasks[m.r.Tasks[i].ID]
 		if rec == nil || t.Gate != nil && t.Gate.Reason == attempts.AwaitsAnswer {
 			continue
 		}
-		if open := rec.OpenQuestions(); len(open) > 0 {
+		if open := strings.Join(rec.OpenQuestions(), "; "); open != "" {
 			answer := []Command{{Answering(t.ID).Type, "its next agent, and those that build on it, get the answer"}}
 			addFlag(m, answer)
-			m.r.Questions = append(m.r.Questions, clean(m, Need{Task: t.ID, Title: t.Title, Reason: attempts.AwaitsAnswer, Detail: strings.Join(open, "; "), Type: answer}))
+			m.r.Questions = append(m.r.Questions, clean(m, Need{
+				Task: t.ID, Title: t.Title, Reason: attempts.AwaitsAnswer, Detail: open, Type: answer,
+			}))
 		}
 	}
 }

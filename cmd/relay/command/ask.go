@@ -106,7 +106,9 @@ func runAsk(ctx context.Context, opts askOptions) error {
 
 // askRunInstead has the run that holds the epic do what else is done on the ledger. A command that holds it is named, and so is a run of
 // another machine.
-func askRunInstead(ctx context.Context, opts gateOptions, p *project.Project, held *attempts.HeldError, what attempts.RequestKind) (gateAnswer, error) {
+func askRunInstead(
+	ctx context.Context, opts gateOptions, p *project.Project, held *attempts.HeldError, what attempts.RequestKind,
+) (gateAnswer, error) {
 	busy := &terminal.Hinted{
 		Err: errors.New(terminal.HolderMessage(held, held)), Code: terminal.Running,
 		Hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch" + opts.flag,

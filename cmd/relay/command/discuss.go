@@ -26,6 +26,12 @@ An id may be shortened while it is clear, to its beginning or that of its topic.
 	return cmd
 }
 
+// discuss does an action, and prints what came of it.
+func discuss(cmd *cobra.Command, a *cli.App, action string, in discussion.Input, asJSON bool) error {
+	_, err := recorded.Discuss(cmd.Context(), a, action, in, asJSON)
+	return err
+}
+
 func newDiscussAppendCommand(a *cli.App) *cobra.Command {
 	var opts recorded.DiscussionOptions
 	var schema bool
@@ -71,7 +77,7 @@ func newDiscussLinkCommand(a *cli.App) *cobra.Command {
 		for _, id := range to {
 			in.LinkTo = append(in.LinkTo, discussion.Related{ID: id, Relation: relation})
 		}
-		return recorded.Discuss(cmd.Context(), a, discussion.ActionLink, in, asJSON)
+		return discuss(cmd, a, discussion.ActionLink, in, asJSON)
 	})
 	cmd.Flags().StringArrayVar(&to, "to", nil, "`ID` of an earlier discussion; may be given several times")
 	cmd.Flags().StringVar(&relation, "relation", "", "`TEXT`: how they relate, as extends, contradicts or supplements")
@@ -99,14 +105,17 @@ task, as relay answer does.`,
 
 // markDiscussion sets the status of a discussion. A person's note on one that relay opened about a task of this epic answers the task.
 func markDiscussion(ctx context.Context, a *cli.App, in discussion.Input, asJSON bool) error {
-	origin, err := recorded.MarkDiscussion(ctx, a, in, asJSON)
-	if err != nil || origin == "" || strings.TrimSpace(in.Note) == "" {
+	marked, err := recorded.Discuss(ctx, a, discussion.ActionMark, in, asJSON)
+	if err != nil || marked.Origin == "" || strings.TrimSpace(in.Note) == "" || cli.InRun(a) {
 		return err
 	}
 	p, pl, err := a.PlannedAnyhow(ctx)
-	of := strings.Split(origin, "/")
-	if err != nil || len(of) < 2 || of[0] != pl.Epic.ID || of[1] == "" {
-		return nil //nolint:nilerr // there is no epic any more, or another one
+	of := strings.Split(marked.Origin, "/")
+	if err != nil || len(of) < 2 || of[0] != pl.Epic.ID {
+		return nil //nolint:nilerr // the epic is gone, or another one
+	}
+	if _, err := pl.Task(of[1]); err != nil {
+		return nil //nolint:nilerr // the discussion is about the whole epic, or a task that left the plan
 	}
 	opts := gateOptions{app: a, task: of[1], reason: strings.TrimSpace(in.Note)}
 	done, err := opts.decide(ctx, p, pl, attempts.RequestAnswer, answerTask)
@@ -121,7 +130,7 @@ func newDiscussListCommand(a *cli.App) *cobra.Command {
 		Use:   "list",
 		Short: "List all discussions, oldest first",
 	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
-		return recorded.ListDiscussions(cmd.Context(), a, asJSON)
+		return discuss(cmd, a, discussion.ActionList, discussion.Input{}, asJSON)
 	})
 }
 
@@ -130,7 +139,7 @@ func newDiscussOpenCommand(a *cli.App) *cobra.Command {
 		Use:   "open",
 		Short: "List open discussions, oldest first",
 	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
-		return recorded.Discuss(cmd.Context(), a, discussion.ActionOpen, discussion.Input{}, asJSON)
+		return discuss(cmd, a, discussion.ActionOpen, discussion.Input{}, asJSON)
 	})
 }
 
@@ -140,6 +149,6 @@ func newDiscussReplayCommand(a *cli.App) *cobra.Command {
 		Short: "Print the history of a discussion",
 		Args:  cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		return recorded.Discuss(cmd.Context(), a, discussion.ActionReplay, discussion.Input{ID: args[0]}, asJSON)
+		return discuss(cmd, a, discussion.ActionReplay, discussion.Input{ID: args[0]}, asJSON)
 	})
 }

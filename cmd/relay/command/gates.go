@@ -152,15 +152,18 @@ func runGate(ctx context.Context, opts gateOptions, what attempts.RequestKind, d
 	return cli.Print(opts.app, opts.json, done, done.Message)
 }
 
-func (opts gateOptions) decide(ctx context.Context, p *project.Project, pl *project.Plan, what attempts.RequestKind, decide decision) (done gateAnswer, err error) {
-	opts.flag = p.EpicFlag()
-	t, err := pl.Task(opts.task)
+// decide is runGate of a project and its plan, and prints nothing.
+func (o gateOptions) decide(
+	ctx context.Context, p *project.Project, pl *project.Plan, what attempts.RequestKind, decide decision,
+) (done gateAnswer, err error) {
+	o.flag = p.EpicFlag()
+	t, err := pl.Task(o.task)
 	if err != nil {
 		return done, err
 	}
 	store, err := p.Open(pl)
 	if held, ok := errors.AsType[*attempts.HeldError](err); ok {
-		return askRunInstead(ctx, opts, p, held, what)
+		return askRunInstead(ctx, o, p, held, what)
 	}
 	if err != nil {
 		return done, err
@@ -168,7 +171,7 @@ func (opts gateOptions) decide(ctx context.Context, p *project.Project, pl *proj
 	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
 	var events []attempts.Event
 	var message string
-	store.View(func(l *attempts.Ledger) { events, message, err = decide(opts, pl, l, t) })
+	store.View(func(l *attempts.Ledger) { events, message, err = decide(o, pl, l, t) })
 	if err != nil {
 		return done, err
 	}
@@ -221,7 +224,7 @@ func ungateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task
 }
 
 // said returns what the person says to the task's next agent, without secrets; nil: nothing.
-func (o *gateOptions) said(l *attempts.Ledger) *attempts.Answer {
+func (o gateOptions) said(l *attempts.Ledger) *attempts.Answer {
 	var rec attempts.TaskRecord
 	if known := l.Tasks[o.task]; known != nil {
 		rec = *known

@@ -116,13 +116,7 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 	if s.Description != "" {
 		fmt.Fprintf(w, "\n%s\n", terminal.WrapLines(s.Description, l.Width, "  "))
 	}
-	if len(s.Questions) > 0 {
-		writeList(w, "open questions", s.Questions, l, nil)
-		fmt.Fprintf(w, "  %s\n", report.Answering(s.ID).Type+l.Flag)
-	}
-	for _, a := range s.Answers {
-		fmt.Fprintln(w, terminal.Wrap("you answered "+status.FormatTime(a.At, l.Now)+": "+a.Text, l.Width, "  "))
-	}
+	s.writeQuestions(w, l)
 	writeList(w, "files", s.Files, l, nil)
 	writeList(w, "depends on", s.DependsOn, l, nil)
 	writeList(w, "acceptance criteria", s.Criteria, l, func(i int) string {
@@ -145,6 +139,17 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 		if s.Logged {
 			fmt.Fprintf(w, "       relay logs %s\n", s.ID+l.Flag)
 		}
+	}
+}
+
+// writeQuestions prints the open questions, and what a person said.
+func (s *Task) writeQuestions(w io.Writer, l status.Printer) {
+	writeList(w, "open questions", s.Questions, l, nil)
+	if len(s.Questions) > 0 {
+		fmt.Fprintf(w, "  %s\n", report.Answering(s.ID).Type+l.Flag)
+	}
+	for _, a := range s.Answers {
+		fmt.Fprintln(w, terminal.Wrap("you answered "+status.FormatTime(a.At, l.Now)+": "+a.Text, l.Width, "  "))
 	}
 }
 

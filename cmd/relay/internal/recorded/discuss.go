@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,27 +54,13 @@ func (o *DiscussionOptions) input(a *cli.App) ([]byte, error) {
 	return json.Marshal(o.Input)
 }
 
-// Discuss does an action, and prints what came of it as text or as JSON.
-func Discuss(ctx context.Context, a *cli.App, action string, in discussion.Input, asJSON bool) error {
+// Discuss does an action, prints what came of it as text or as JSON, and returns it.
+func Discuss(ctx context.Context, a *cli.App, action string, in discussion.Input, asJSON bool) (discussion.Answer, error) {
 	input, err := json.Marshal(in)
 	if err != nil {
-		return err
+		return discussion.Answer{}, err
 	}
-	_, err = do(ctx, a, action, input, asJSON)
-	return err
-}
-
-// MarkDiscussion sets the status of a discussion, prints that, and returns the origin of the discussion; "" when a run started this process.
-func MarkDiscussion(ctx context.Context, a *cli.App, in discussion.Input, asJSON bool) (origin string, err error) {
-	input, err := json.Marshal(in)
-	if err != nil {
-		return "", err
-	}
-	said, err := do(ctx, a, discussion.ActionMark, input, asJSON)
-	if err != nil || cli.InRun(a) {
-		return "", err
-	}
-	return said.Origin, nil
+	return do(ctx, a, action, input, asJSON)
 }
 
 func do(ctx context.Context, a *cli.App, action string, input []byte, asJSON bool) (discussion.Answer, error) {
@@ -82,31 +69,6 @@ func do(ctx context.Context, a *cli.App, action string, input []byte, asJSON boo
 		err = printAnswer(a, action, said, asJSON)
 	}
 	return said, err
-}
-
-// ListDiscussions prints all discussions, the oldest first.
-func ListDiscussions(ctx context.Context, a *cli.App, asJSON bool) error {
-	p, err := a.Repository(ctx)
-	if err != nil {
-		return err
-	}
-	top, _ := cli.CheckoutOfRun(ctx, a, p)
-	l, err := discussion.Open(top, discussion.Options{})
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	list, warnings, err := l.Threads(func(discussion.Status) bool { return true })
-	if err != nil {
-		return err
-	}
-	for _, w := range warnings {
-		a.Warn(plaintext.Line(w))
-	}
-	if asJSON {
-		return a.PrintJSON(map[string]any{"discussions": list})
-	}
-	return printAnswer(a, "", discussion.Answer{Threads: list}, false)
 }
 
 func printAnswer(a *cli.App, action string, said discussion.Answer, asJSON bool) error {
@@ -125,7 +87,7 @@ func printAnswer(a *cli.App, action string, said discussion.Answer, asJSON bool)
 	case discussion.ActionReplay:
 		fmt.Fprint(a.Out, plaintext.Clean(a.Secrets.Text(said.Narrative)))
 	}
-	for _, t := range said.Threads {
+	for _, t := range slices.Concat(said.Threads, said.All) {
 		fmt.Fprintf(a.Out, "%-10s  %s\n  %s\n", plaintext.Line(string(t.Status)), plaintext.Line(a.Secrets.Text(t.Topic)), plaintext.Line(t.ID))
 	}
 	if action == discussion.ActionOpen && len(said.Threads) == 0 {

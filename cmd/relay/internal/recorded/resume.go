@@ -43,7 +43,8 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 	about.Next = steps(&about, left, next)
 	questions := about.Threads
 	for _, t := range slices.Backward(discussion.OpenIn(p.Root)) {
-		about.Threads = append(about.Threads, reanchor.Thread{By: "relay discuss", Question: fmt.Sprintf("%s (discussion %s, %s)", t.Topic, t.ID, t.Status)})
+		said := fmt.Sprintf("%s (discussion %s, %s)", t.Topic, t.ID, t.Status)
+		about.Threads = append(about.Threads, reanchor.Thread{By: "relay discuss", Question: said})
 	}
 	if _, err := a.Out.Write([]byte(a.Secrets.Text(string(reanchor.SessionBrief(about))))); err != nil {
 		return err

@@ -15,14 +15,14 @@ import (
 // mostOpen is how many tasks with open questions, and how many open discussions, are listed.
 const mostOpen = 5
 
-// open prints the open questions of tasks that do not wait for the answer, and the open discussions, the newest first.
-func (l Printer) open(w io.Writer, s *Report) {
+// writeOpen prints the open questions of tasks that do not wait for the answer, and the open discussions, the newest first.
+func writeOpen(w io.Writer, l Printer, s *Report) {
 	asking := s.pick(func(t *Task) bool { return len(t.Questions) > 0 && t.Reason != attempts.AwaitsAnswer })
 	if len(asking) > 0 {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Wait("open questions:"))
 	}
 	for _, t := range asking[:min(len(asking), mostOpen)] {
-		l.item(w, report.Answering(t.ID).Type+l.Flag+": "+plaintext.Fit(strings.Join(t.Questions, "; "), maxWhy))
+		writeItem(w, l, report.Answering(t.ID).Type+l.Flag+": "+plaintext.Fit(strings.Join(t.Questions, "; "), maxWhy))
 	}
 	if more := len(asking) - mostOpen; more > 0 {
 		fmt.Fprintf(w, "  and %s more: relay report%s\n", plaintext.Count(more, "task"), l.Flag)
@@ -35,11 +35,11 @@ func (l Printer) open(w io.Writer, s *Report) {
 			fmt.Fprintf(w, "  and %d more: relay discuss open\n", i+1)
 			break
 		}
-		l.item(w, plaintext.Fit(t.Topic, 120)+": relay discuss replay "+plaintext.ShellWord(t.ID))
+		writeItem(w, l, plaintext.Fit(t.Topic, 120)+": relay discuss replay "+plaintext.ShellWord(t.ID))
 	}
 }
 
-// item prints an entry of a list.
-func (l Printer) item(w io.Writer, text string) {
+// writeItem prints an entry of a list.
+func writeItem(w io.Writer, l Printer, text string) {
 	fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(text, l.Width, "    "), " "))
 }

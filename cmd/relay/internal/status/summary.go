@@ -103,7 +103,7 @@ func (l Printer) RunSummary(w io.Writer, s decide.Summary, now *Report) {
 	if now.hasWork() {
 		l.needsYou(w, now)
 	} else {
-		l.open(w, now)
+		writeOpen(w, l, now)
 	}
 	WriteRegressions(w, s.Regressed)
 	if c.Completed > 0 && s.Ended > 0 {

@@ -323,10 +323,10 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	}
 	for _, r := range s.Refused {
 		shown := r.what + " (" + plaintext.Fit(strings.TrimPrefix(plaintext.Because(r.Why), ": "), maxWhy) + "): " + r.Fix
-		l.item(w, shown)
+		writeItem(w, l, shown)
 		first += r.Fix + "; then "
 	}
-	l.open(w, s)
+	writeOpen(w, l, s)
 	return first
 }
 
@@ -349,7 +349,7 @@ func (l Printer) looks(w io.Writer, tasks []*Task) {
 		id := t.ID + l.Flag
 		said := fmt.Sprintf("%s: look at this: %s: %s; relay approve %s takes it as it is, relay retry %s has it done again",
 			t.ID, plaintext.Fit(report.Seen(t.Looks), maxWhy), report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
-		l.item(w, said)
+		writeItem(w, l, said)
 	}
 	if rest := len(tasks) - most; rest > 0 {
 		fmt.Fprintf(w, "  and %d more tasks to look at\n", rest)
