@@ -55,7 +55,7 @@ func sayAnswers(s *sheet, answers []attempts.Answer) {
 	if len(answers) == 0 {
 		return
 	}
-	s.section("Instructions from the user", "A later one counts more.")
+	s.section("From the user", "These are instructions to you. A later one counts more.")
 	quoteAnswers(s, "this task", answers)
 }
 

@@ -57,7 +57,7 @@ func Input(o *engine.LocalOptions, m Memory, task *epic.Task) reanchor.Input {
 		}
 	}
 	for i := range o.Epic.Tasks {
-		if id := o.Epic.Tasks[i].ID; id != task.ID {
+		if id := o.Epic.Tasks[i].ID; id != task.ID && len(task.Files) > 0 {
 			in.Landed = append(in.Landed, landed(id, m.Task(id))...)
 		}
 	}

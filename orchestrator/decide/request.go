@@ -23,7 +23,7 @@ type Requests struct {
 }
 
 // Consider returns the events of what a person asks of the run, with the message for them; none when nothing has to change. It fails
-// with a *attempts.RefusedError when the task is in no state for it. said is all that the person said, and asked has its beginning.
+// with a *attempts.RefusedError when the task is in no state for it. said holds all that the person said, asked its beginning.
 // Apply carries it out, after the events are written. The caller holds Mu.
 func (q *Requests) Consider(
 	now limits.Instant, task string, asked attempts.Request, said string,
