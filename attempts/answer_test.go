@@ -50,3 +50,17 @@ func TestAnswer(t *testing.T) {
 	}
 	must(t, s.Close())
 }
+
+// A completed task has the questions of the attempt that completed it open, and of no earlier one.
+func TestOpenQuestionsOfCompletedTasks(t *testing.T) {
+	t.Parallel()
+	asked := Attempt{Outcome: Asked, Receipt: Receipt{Statement: Statement{Questions: []string{"Which port?"}}}}
+	rec := TaskRecord{Attempts: []Attempt{asked, {Result: ResultFailure}}}
+	if got := rec.OpenQuestions(); len(got) != 1 {
+		t.Errorf("after a failure %q are open", got)
+	}
+	rec.Attempts = append(rec.Attempts, Attempt{Result: ResultSuccess})
+	if got := rec.OpenQuestions(); got != nil {
+		t.Errorf("completed without a question, %q are open", got)
+	}
+}

@@ -281,10 +281,11 @@ func (rec *TaskRecord) answer(e *Event) {
 	}
 }
 
-// OpenQuestions returns the questions of the last attempt that asked any, unless a person said something to the task since.
+// OpenQuestions returns the questions of the last attempt that asked any, unless a person said something to the task since, or a later
+// attempt completed it and asked nothing.
 func (rec TaskRecord) OpenQuestions() []string {
 	for _, a := range slices.Backward(rec.Attempts) {
-		if len(a.Receipt.Questions) == 0 {
+		if len(a.Receipt.Questions) == 0 && a.Result != ResultSuccess {
 			continue
 		}
 		if n := len(rec.Answers); n > 0 && rec.Answers[n-1].At.After(a.EndedAt) {

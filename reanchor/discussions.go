@@ -17,24 +17,57 @@ const (
 	mostThreads     = 8   // of them told
 )
 
-// discussed returns the open discussions that name one of some files, or that relay has opened about a task of an epic, the newest first.
-func discussed(top string, files []string, origin string, now time.Time) (threads []Thread) {
+// discussed returns the open discussions that name a file of a task, or that relay has opened about it since the user last answered it,
+// and what agents of other tasks, whose work landed, wrote on discussions that name its files, the newest first.
+func discussed(top string, in *Input, origin string, now time.Time) (threads []Thread, landed []Entry) {
 	l, err := discussion.Open(top, discussion.Options{})
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	defer l.Close()
+	var answered time.Time
+	if n := len(in.Record.Answers); n > 0 {
+		answered = in.Record.Answers[n-1].At
+	}
 	list, _ := l.Newest(mostDiscussions)
 	for _, there := range slices.Backward(list) {
 		e := there.Entry
-		if len(threads) == mostThreads {
-			break
+		if e == nil {
+			continue
 		}
-		if e != nil && e.Open() && (origin != "" && strings.HasPrefix(e.Origin, origin) || touches(top, files, e)) {
+		created, _ := e.CreatedAt()
+		tells := touches(top, in.Task.Files, e)
+		if tells {
+			landed = append(landed, notesOf(in.Landed, there, now)...)
+		}
+		if origin != "" && strings.HasPrefix(e.Origin, origin) {
+			tells = created.After(answered)
+		}
+		if tells && e.Open() && len(threads) < mostThreads {
 			threads = append(threads, threadOf(e, now))
 		}
 	}
-	return threads
+	return threads, landed[:min(len(landed), mostThreads)]
+}
+
+// notesOf returns what attempts that landed wrote on a discussion, the newest first.
+func notesOf(attempts []string, there discussion.Listed, now time.Time) (notes []Entry) {
+	e := there.Entry
+	for _, c := range slices.Backward(e.History) {
+		if by := c.By[strings.LastIndexByte(c.By, ' ')+1:]; c.Note != "" && slices.Contains(attempts, by) {
+			said := bounded(e.Name() + ", " + string(c.Status) + ": " + c.Note)
+			notes = append(notes, Entry{By: c.By, Age: ageAt(now, c.At), Files: []string{there.Path}, Text: said})
+		}
+	}
+	return notes
+}
+
+func ageAt(now time.Time, stamp string) string {
+	at, known := discussion.ParseTime(stamp)
+	if !known {
+		return ""
+	}
+	return plaintext.Ago(now.Sub(at))
 }
 
 func touches(top string, files []string, e *discussion.Entry) bool {
@@ -100,7 +133,7 @@ func threadOf(e *discussion.Entry, now time.Time) Thread {
 		fmt.Fprintf(&b, "; %s: %s", p.By, plaintext.Head(p.Stance, 150))
 	}
 	if n := len(e.History); n > 1 && e.History[n-1].Note != "" {
-		fmt.Fprintf(&b, "; last: %s", plaintext.Head(e.History[n-1].Note, 150))
+		fmt.Fprintf(&b, "; last: %s", plaintext.Head(e.History[n-1].Note, 300))
 	}
 	if e.Summary != "" {
 		fmt.Fprintf(&b, "; %s", plaintext.Head(e.Summary, 300))

@@ -3,10 +3,12 @@ package reanchor
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"relay/attempts"
 	"relay/attempts/discussion"
 	"relay/epic"
 )
@@ -98,5 +100,44 @@ func TestFewDiscussionsAreTold(t *testing.T) {
 	NewRecordReader(top, "lab", clock).Fill(&in)
 	if got := topics(&in); len(got) != 8 || got[0] != strings.Repeat("x", 10)+" a.go" || len(in.Threads[0].Question) > 600 {
 		t.Errorf("%d: %q", len(got), got)
+	}
+}
+
+// What an agent of another task noted on a discussion of a task's files is told when its work landed, also of a closed one. A discussion
+// that relay opened about the task before the user answered is not open to it.
+func TestDiscussionsAfterWorkAndAnswers(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	l := openLedger(t, top, 9)
+	for _, o := range []discussion.Opening{{Topic: "Split a.go?"}, {Topic: "Old gate of a.go", Origin: "lab/T1/r1/7/gate"}, {Topic: "Its b.go"}} {
+		o.Status = discussion.Unresolved
+		if _, err := l.Append(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := openLedger(t, top, 4).Append(discussion.Opening{Topic: "New gate", Origin: "lab/T1/r2/9/gate", Status: discussion.Unresolved}); err != nil {
+		t.Fatal(err)
+	}
+	for _, mark := range [][2]string{{"codex T2/1", "Split it in two."}, {"codex T2/2", "It is split."}, {"codex T1/1", "Own."}, {"T2/2 review", "No."}} {
+		agent, err := discussion.Open(top, discussion.Options{By: mark[0], Now: func() time.Time { return noon.Add(-time.Hour) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = agent.Close() })
+		for _, id := range []string{"split", "its"} {
+			if _, err := agent.Mark(id, discussion.Accepted, mark[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	in := Input{Task: epic.Task{ID: "T1", Files: []string{"a.go"}}, Landed: []string{"T2/2"}}
+	in.Record.Answers = []attempts.Answer{{At: noon.Add(-5 * time.Hour)}}
+	NewRecordReader(top, "lab", clock).Fill(&in)
+	if got := strings.Join(topics(&in), ", "); got != "New gate" {
+		t.Errorf("open: %s", got)
+	}
+	want := Entry{By: "codex T2/2", Age: "1 hour ago", Files: []string{".ledger/entries/2026-01-12_split-a-go.yaml"}, Text: "Split a.go?, accepted: It is split."}
+	if len(in.Entries) != 1 || !reflect.DeepEqual(in.Entries[0], want) {
+		t.Errorf("%+v", in.Entries)
 	}
 }

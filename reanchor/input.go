@@ -31,6 +31,7 @@ type Input struct {
 	Documents []string   // that the agent is to follow, as far as they exist in the checkout
 	Required  []string   // documents that the project wants every agent to read, which exist there too
 	Entries   []Entry    // what others recorded of the task's files, the newest first
+	Landed    []string   // attempts that completed the tasks of the epic, as in "T1/2"
 
 	// TakenUp is the earlier attempt whose work is in the checkout again, not committed; 0: none.
 	TakenUp int
@@ -77,6 +78,7 @@ type Dependency struct {
 	ID, Title string
 	Head      string // commit its work ends at
 	Receipt   attempts.Receipt
+	Answers   []attempts.Answer // of the user to questions of its agents
 }
 
 // Learning is something an earlier attempt found out.

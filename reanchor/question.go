@@ -56,8 +56,13 @@ func sayAnswers(s *sheet, answers []attempts.Answer) {
 		return
 	}
 	s.section("From the user", "These are instructions to you. A later one counts more.")
+	quoteAnswers(s, "this task", answers)
+}
+
+// quoteAnswers quotes what the user said to the agents of a task, with what they asked.
+func quoteAnswers(s *sheet, task string, answers []attempts.Answer) {
 	for _, a := range answers {
-		s.quote(cutProof, "An agent of this task asked:", a.Question, reportBytes)
+		s.quote(cutProof, "An agent of "+plaintext.ShortLine(task, 64)+" asked:", a.Question, reportBytes)
 		s.quote(cutProof, "The user says:", a.Text, attempts.MaxAnswer)
 	}
 }

@@ -51,7 +51,8 @@ func (r *RecordReader) Fill(in *Input) {
 	if r.epic != "" && in.Task.ID != "" {
 		origin = r.epic + "/" + in.Task.ID + "/"
 	}
-	in.Threads = slices.Concat(in.Threads, discussed(r.top, in.Task.Files, origin, r.now()), found.Questions)
+	threads, entries := discussed(r.top, in, origin, r.now())
+	in.Threads, in.Entries = slices.Concat(in.Threads, threads, found.Questions), append(entries, in.Entries...)
 }
 
 // FoundRecords is what was left.
@@ -76,9 +77,17 @@ func (r *RecordReader) Find(files []string) (found FoundRecords) {
 	if left != nil {
 		found.Source, found.Handoff, found.Questions = left, left.handoff(r.now()), left.questions(r.now())
 	}
+	var asked []string // by tasks of this epic: whether they are open still, its own ledger says
+	if past.ofEpic && byRelay(past.left) {
+		asked, found.Questions = past.left.Reasoning.Uncertainties, nil
+	} else if left != nil && left.Artifact != nil && r.epic != "" && left.Artifact.Metadata["relay"] != nil {
+		found.Questions = nil
+	}
 	if past.left != nil { // what the last agent that took it over wants to know
 		if e := past.answers[past.left.ID]; e != nil {
-			found.Questions = append(found.Questions, threads(e.Transition.Readiness.ClarificationsNeeded, e.Agent.Name, age(r.now(), e))...)
+			needed := slices.Clone(e.Transition.Readiness.ClarificationsNeeded)
+			needed = slices.DeleteFunc(needed, func(q string) bool { return slices.Contains(asked, q) })
+			found.Questions = append(found.Questions, threads(needed, e.Agent.Name, age(r.now(), e))...)
 		}
 	}
 	for _, e := range past.about(r.top, files) {

@@ -19,7 +19,7 @@ func Told(in Input) ([]byte, attempts.Briefed) {
 		Handoff: in.Handoff.ID, Entries: s.quotedEntries(in), Documents: slices.Concat(in.Required, in.Documents),
 		Threads:   s.shownLines(cutThreads, min(len(in.Threads), fewItems)),
 		Learnings: s.shownLines(cutLearnings, min(len(in.Learnings), fewItems)),
-		Unclear:   unclear(in.Record.Attempts), Continues: in.TakenUp > 0, Cut: s.cuts(),
+		Unclear:   in.Record.OpenQuestions(), Continues: in.TakenUp > 0, Cut: s.cuts(),
 	}
 }
 
@@ -45,16 +45,6 @@ func NamedIn(brief []byte, in Input) []string {
 		seen[path] = true
 	}
 	return named
-}
-
-// unclear returns the questions of the last attempt that has asked any.
-func unclear(past []attempts.Attempt) []string {
-	for _, a := range slices.Backward(past) {
-		if len(a.Receipt.Questions) > 0 {
-			return a.Receipt.Questions
-		}
-	}
-	return nil
 }
 
 // parts names what is cut of a brief that is too long.

@@ -108,7 +108,7 @@ func TestUnreadable(t *testing.T) {
 	if err := os.Symlink("good.yaml", filepath.Join(top, Folder, "link.yaml")); err != nil {
 		t.Skip(err)
 	}
-	threads, warnings, err := open(t, top, "ada").OpenThreads()
+	threads, warnings, err := open(t, top, "ada").Threads(Status.Open)
 	if err != nil || len(threads) != 1 || threads[0].ID != "good" {
 		t.Errorf("%v, %v", threads, err)
 	}
@@ -147,7 +147,7 @@ func TestLinkedFolder(t *testing.T) {
 			t.Skip(err)
 		}
 		l := open(t, top, "ada")
-		_, _, err := l.OpenThreads()
+		_, _, err := l.Threads(Status.Open)
 		_, werr := l.Append(Opening{Topic: "x", Status: Exploring})
 		want := folder + " is a link: discussions need a folder of that name"
 		if err == nil || err.Error() != want || werr == nil || werr.Error() != want {

@@ -8,6 +8,7 @@
 package briefing
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -50,7 +51,16 @@ func Input(o *engine.LocalOptions, m Memory, task *epic.Task) reanchor.Input {
 	for _, d := range o.Graph.Deps(at) {
 		in.Dependencies = append(in.Dependencies, dependency(&o.Epic.Tasks[d], m))
 	}
-	in.Threads = openQuestions(in.Dependencies)
+	for i := range in.Dependencies {
+		for _, q := range m.Task(in.Dependencies[i].ID).OpenQuestions() {
+			in.Threads = append(in.Threads, reanchor.Thread{By: in.Dependencies[i].ID, Question: q})
+		}
+	}
+	for i := range o.Epic.Tasks {
+		if id := o.Epic.Tasks[i].ID; id != task.ID && len(task.Files) > 0 {
+			in.Landed = append(in.Landed, landed(id, m.Task(id))...)
+		}
+	}
 	in.Learnings = learned(o, m, task, in.Dependencies)
 	in.Dependencies = append(in.Dependencies, landedSince(o, m, task, in.Record)...)
 	return in
@@ -80,6 +90,16 @@ func landedSince(o *engine.LocalOptions, m Memory, task *epic.Task, record attem
 	return list
 }
 
+// landed returns the attempts at a task that succeeded, as their agents sign discussions.
+func landed(id string, rec attempts.TaskRecord) (names []string) {
+	for _, a := range rec.Attempts {
+		if a.Result == attempts.ResultSuccess {
+			names = append(names, fmt.Sprintf("%s/%d", id, a.ID))
+		}
+	}
+	return names
+}
+
 // mostAsked is how many tasks a brief's learnings are chosen from: the last that have told one.
 const mostAsked = 200
 
@@ -97,16 +117,6 @@ func learned(o *engine.LocalOptions, m Memory, task *epic.Task, deps []reanchor.
 		list = append(list, reanchor.Learning{Task: l.Task, Text: l.Text})
 	}
 	return list
-}
-
-// openQuestions returns what agents of the tasks have asked that a task builds on.
-func openQuestions(deps []reanchor.Dependency) (open []reanchor.Thread) {
-	for i := range deps {
-		for _, q := range deps[i].Receipt.Questions {
-			open = append(open, reanchor.Thread{By: deps[i].ID, Question: q})
-		}
-	}
-	return open
 }
 
 // neighbours is how many tasks before and behind a task in the plan a brief names.
@@ -134,8 +144,14 @@ func nameOthers(p *reanchor.Progress, o *engine.LocalOptions, m Memory, at int) 
 
 // dependency returns a task with the receipt of the attempt that completed it.
 func dependency(t *epic.Task, m Memory) reanchor.Dependency {
+	rec := m.Task(t.ID)
 	d := reanchor.Dependency{ID: t.ID, Title: t.Title}
-	for _, a := range m.Task(t.ID).Attempts {
+	for _, a := range rec.Answers {
+		if a.Question != "" {
+			d.Answers = append(d.Answers, a)
+		}
+	}
+	for _, a := range rec.Attempts {
 		if a.Result == attempts.ResultSuccess {
 			d.Head, d.Receipt = a.Head, a.Receipt
 		}

@@ -45,7 +45,7 @@ func ofRun(p *Projector, e *attempts.Event, mode artifact.Mode) *artifact.Artifa
 	a := begin(p, e, mode, now)
 	addDone(p, a, p.run.done...)
 	a.Failed = p.run.failed.all()
-	a.Questions, a.Blockers = p.tasks.questions(&p.now), p.now.blockers(e)
+	a.Questions, a.Blockers = p.now.openQuestions(), p.now.blockers(e)
 	for i, finding := range p.run.deferred.all() {
 		a.Findings = append(a.Findings, artifact.Note{Key: "deferred " + strconv.Itoa(i+1), Text: finding})
 	}

@@ -52,7 +52,6 @@ func (p *Projector) ended(e *attempts.Event) Records {
 		started = &attempts.Started{}
 	}
 	t.started = nil
-	t.questions = ended.Receipt.Questions
 	p.run.count(e)
 	records := Records{
 		Entries:     p.opinions(e, attemptName(p, e), ended.Receipt.Review, ended.Receipt.FilesChanged),

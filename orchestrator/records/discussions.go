@@ -66,7 +66,7 @@ func (t *talk) gateOpened(e *attempts.Event, gate *attempts.Gate, positions []di
 	if e.Ended != nil && e.Ended.Receipt.Salvage != "" {
 		fmt.Fprintf(&b, "The work of attempt %d is kept as %s\n", e.Attempt, e.Ended.Receipt.Salvage)
 	}
-	return t.open(e, "gate", discussion.Opening{
+	return t.open(e, discussion.OfGate, discussion.Opening{
 		Topic: line(e.Task + " needs a person: " + planned.Title), Summary: clip(strings.TrimSpace(b.String()), longText), Positions: positions,
 	})
 }
@@ -127,7 +127,7 @@ func (t *talk) landedNote(e *attempts.Event) []Discussion {
 	if e.Ended.Landed != "" {
 		note += ", as commit " + short(e.Ended.Landed)
 	}
-	found := t.noted(e, note)
+	found := t.noted(e, note+plaintext.Because(e.Ended.Receipt.Summary))
 	t.threadsOf(e.Task).waiting = nil
 	return found
 }

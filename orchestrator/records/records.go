@@ -30,6 +30,7 @@ import (
 	"relay/attempts/ledgersync"
 	"relay/epic"
 	"relay/epic/plaintext"
+	"relay/orchestrator/report"
 )
 
 // Checkpoints says when checkpoints are recorded.
@@ -110,12 +111,11 @@ type session struct {
 }
 
 type task struct {
-	started   *attempts.Started // of the attempt under way
-	run       string            // in which the last attempt began
-	left      *ledgersync.Entry // the handoff of its last attempt, until another one answers it
-	handoffs  []string          // ids of earlier ones, the last few
-	questions []string          // that are open
-	done      *done             // what has completed it; nil: nothing yet
+	started  *attempts.Started // of the attempt under way
+	run      string            // in which the last attempt began
+	left     *ledgersync.Entry // the handoff of its last attempt, until another one answers it
+	handoffs []string          // ids of earlier ones, the last few
+	done     *done             // what has completed it; nil: nothing yet
 }
 
 // tasks are known by their ids.
@@ -136,19 +136,6 @@ func (t tasks) completed(now *standing) (list []*done) {
 		}
 	}
 	return list
-}
-
-// questions returns those of agents that are open, of tasks that are not completed.
-func (t tasks) questions(now *standing) []string {
-	l := list{}
-	for _, id := range sortedKeys(t) {
-		if !now.record(id).Completed {
-			for _, q := range t[id].questions {
-				l.add("%s: %s", id, q)
-			}
-		}
-	}
-	return l.all()
 }
 
 // New returns a projector that knows nothing yet.
@@ -327,7 +314,7 @@ func (p *Projector) runStarted(e *attempts.Event) Records {
 	entry.SetSummary("relay goes on with " + p.now.title() + ": " + p.now.progress())
 	entry.Reasoning.Intent = "another run of this epic has begun, and an earlier one has left a handoff"
 	entry.Answer(from, ledgersync.ContextAcquired{EntriesRead: 1},
-		ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.tasks.questions(&p.now), ProposedNextSteps: p.now.next(10)})
+		ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.now.openQuestions(), ProposedNextSteps: p.now.next(10)})
 	return Records{Entries: []*ledgersync.Entry{entry}}
 }
 
@@ -347,6 +334,7 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	headline := p.now.headline(e)
 	entry.SetSummary(p.now.title() + ": " + headline + "; " + p.now.progress())
 	entry.Reasoning.Intent = stated(e.RunStopped.Why, headline)
+	entry.Reasoning.Uncertainties = p.now.openQuestions()
 	state := table{}
 	state.set("run", headline)
 	state.set("progress", p.now.progress())
@@ -387,7 +375,14 @@ func (p *Projector) notes() string {
 	var b strings.Builder
 	gated := p.now.gated()
 	for _, id := range gated[:min(len(gated), mostItems)] {
+		if p.now.record(id).Gate.Reason == attempts.AwaitsAnswer {
+			continue
+		}
 		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.now.record(id).Gate.Reason.Words(), id+p.now.o.flag(), id+p.now.o.flag())
+	}
+	asking := p.now.asking()
+	for _, id := range asking[:min(len(asking), mostItems)] {
+		fmt.Fprintf(&b, "The agent of %s asks a person: %s.\n", id, report.Answering(id).Type+p.now.o.flag())
 	}
 	causes := p.now.causes()
 	if slices.ContainsFunc(p.now.waiting(), func(i int) bool { return len(causes[i]) == 0 }) { // no gated task keeps it from running
@@ -400,4 +395,20 @@ func (p *Projector) notes() string {
 		fmt.Fprintf(&b, "relay finish%s lands what is on %s.\n", p.now.o.flag(), p.now.ledger.Integration.Branch)
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// asking returns the tasks whose agents have open questions.
+func (p *standing) asking() []string {
+	return slices.DeleteFunc(sortedKeys(p.ledger.Tasks), func(id string) bool { return len(p.record(id).OpenQuestions()) == 0 })
+}
+
+// openQuestions returns the open questions of agents, with their tasks.
+func (p *standing) openQuestions() []string {
+	l := list{}
+	for _, id := range p.asking() {
+		for _, q := range p.record(id).OpenQuestions() {
+			l.add("%s: %s", id, q)
+		}
+	}
+	return l.all()
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/attempts/discussion"
 	"relay/epic"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/limits"
@@ -27,6 +28,8 @@ type Input struct {
 	Flag        string            // that names the epic to other commands, as in " --epic ID"; "" : none is needed
 	Refused     []Refused         // runners that would not work when they were last asked
 	Redact      *secrets.Redactor // nil: it takes out only what has the shape of a secret
+
+	Discussions []discussion.Thread // that are open
 }
 
 // builder holds the state while a report is made.
@@ -49,6 +52,7 @@ func Make(in Input) *Report {
 		Branch: integration.Branch, From: integration.From, Finished: integration.Finished,
 		Runs: []Run{}, Needs: []Need{}, Refused: in.Refused, Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
 		Waits: []Wait{}, Switches: []Note{}, Notes: []Note{}, Warnings: append([]string{}, in.Warnings...),
+		Discussions: in.Discussions,
 	}
 	m.collectRuns()
 	*m.r = clean(m, *m.r)

@@ -39,6 +39,7 @@ func (r *Report) Markdown(w io.Writer, zone *time.Location) error {
 	}
 	p.head(r)
 	p.needs(r)
+	writeOpen(p, r)
 	writeEpicReview(p, r.Judged)
 	writeTable(p, r)
 	p.tasks(r)

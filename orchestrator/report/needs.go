@@ -33,6 +33,7 @@ func (m *builder) collectNeeds() {
 			})
 		}
 	}
+	collectQuestions(m)
 	advice(m)
 	m.collectNext()
 	for i := range r.Needs {
@@ -112,7 +113,7 @@ func remedy(t *Task, tried []attempts.Attempt) []Command {
 	case attempts.UserBlocked:
 		return []Command{again}
 	case attempts.AwaitsAnswer:
-		return []Command{{"relay answer " + t.ID + ` "TEXT"`, "answers it; then relay work continues its session"}}
+		return []Command{Answering(t.ID)}
 	case attempts.QualityGateBlocked:
 		command = Command{"relay show " + t.ID + " --review", "what the reviewers said"}
 	case attempts.BudgetExhausted:

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/attempts/discussion"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/limits"
 	"relay/review"
@@ -39,6 +40,9 @@ type Report struct {
 	Notes     []Note         `json:"notes"`
 	Warnings  []string       `json:"warnings"`
 	Tasks     []Task         `json:"tasks"` // every task, in the order of the plan
+
+	Questions   []Need              `json:"open_questions,omitempty"` // of tasks that do not wait for the answer
+	Discussions []discussion.Thread `json:"open_discussions,omitempty"`
 }
 
 // State says how the newest run of a report is.

@@ -1,8 +1,12 @@
 package command
 
 import (
+	"context"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"relay/attempts"
 	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/recorded"
@@ -18,8 +22,14 @@ position and why, and how it went on. relay only adds to entries.
 An id may be shortened while it is clear, to its beginning or that of its topic.`,
 	}
 	cmd.AddCommand(newDiscussAppendCommand(a), newDiscussLinkCommand(a), newDiscussMarkCommand(a),
-		newDiscussOpenCommand(a), newDiscussReplayCommand(a))
+		newDiscussListCommand(a), newDiscussOpenCommand(a), newDiscussReplayCommand(a))
 	return cmd
+}
+
+// discuss does an action, and prints what came of it.
+func discuss(cmd *cobra.Command, a *cli.App, action string, in discussion.Input, asJSON bool) error {
+	_, err := recorded.Discuss(cmd.Context(), a, action, in, asJSON)
+	return err
 }
 
 func newDiscussAppendCommand(a *cli.App) *cobra.Command {
@@ -67,7 +77,7 @@ func newDiscussLinkCommand(a *cli.App) *cobra.Command {
 		for _, id := range to {
 			in.LinkTo = append(in.LinkTo, discussion.Related{ID: id, Relation: relation})
 		}
-		return recorded.Discuss(cmd.Context(), a, discussion.ActionLink, in, asJSON)
+		return discuss(cmd, a, discussion.ActionLink, in, asJSON)
 	})
 	cmd.Flags().StringArrayVar(&to, "to", nil, "`ID` of an earlier discussion; may be given several times")
 	cmd.Flags().StringVar(&relation, "relation", "", "`TEXT`: how they relate, as extends, contradicts or supplements")
@@ -80,15 +90,48 @@ func newDiscussMarkCommand(a *cli.App) *cobra.Command {
 		Use:   "mark ID STATUS",
 		Short: "Set the status of a discussion",
 		Long: `Set the status of a discussion: exploring, tentative, accepted, deprecated or
-revived. It is added to its history; the same status again may carry a note.`,
+revived. It is added to its history; the same status again may carry a note.
+A note of yours on a discussion that relay opened about a task also answers the
+task, as relay answer does.`,
 		Example: `  relay discuss mark split accepted --note "Done in 1.4"`,
 		Args:    cobra.ExactArgs(2),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		in.ID, in.NewStatus = args[0], discussion.Status(args[1])
-		return recorded.Discuss(cmd.Context(), a, discussion.ActionMark, in, asJSON)
+		return markDiscussion(cmd.Context(), a, in, asJSON)
 	})
 	cmd.Flags().StringVar(&in.Note, "note", "", "`TEXT` that goes with the change")
 	return cmd
+}
+
+// markDiscussion sets the status of a discussion. A person's note on one that relay opened about a task of this epic answers the task.
+func markDiscussion(ctx context.Context, a *cli.App, in discussion.Input, asJSON bool) error {
+	marked, err := recorded.Discuss(ctx, a, discussion.ActionMark, in, asJSON)
+	if err != nil || marked.Origin == "" || strings.TrimSpace(in.Note) == "" || cli.InRun(a) {
+		return err
+	}
+	p, pl, err := a.PlannedAnyhow(ctx)
+	of := strings.Split(marked.Origin, "/")
+	if err != nil || len(of) < 2 || of[0] != pl.Epic.ID {
+		return nil //nolint:nilerr // the epic is gone, or another one
+	}
+	if _, err := pl.Task(of[1]); err != nil {
+		return nil //nolint:nilerr // the discussion is about the whole epic, or a task that left the plan
+	}
+	opts := gateOptions{app: a, task: of[1], reason: strings.TrimSpace(in.Note)}
+	done, err := opts.decide(ctx, p, pl, attempts.RequestAnswer, answerTask)
+	if err != nil || asJSON {
+		return err
+	}
+	return cli.Print(a, false, nil, done.Message)
+}
+
+func newDiscussListCommand(a *cli.App) *cobra.Command {
+	return printing(&cobra.Command{
+		Use:   "list",
+		Short: "List all discussions, oldest first",
+	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+		return discuss(cmd, a, discussion.ActionList, discussion.Input{}, asJSON)
+	})
 }
 
 func newDiscussOpenCommand(a *cli.App) *cobra.Command {
@@ -96,7 +139,7 @@ func newDiscussOpenCommand(a *cli.App) *cobra.Command {
 		Use:   "open",
 		Short: "List open discussions, oldest first",
 	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
-		return recorded.Discuss(cmd.Context(), a, discussion.ActionOpen, discussion.Input{}, asJSON)
+		return discuss(cmd, a, discussion.ActionOpen, discussion.Input{}, asJSON)
 	})
 }
 
@@ -106,6 +149,6 @@ func newDiscussReplayCommand(a *cli.App) *cobra.Command {
 		Short: "Print the history of a discussion",
 		Args:  cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		return recorded.Discuss(cmd.Context(), a, discussion.ActionReplay, discussion.Input{ID: args[0]}, asJSON)
+		return discuss(cmd, a, discussion.ActionReplay, discussion.Input{ID: args[0]}, asJSON)
 	})
 }

@@ -140,39 +140,50 @@ type gateAnswer struct {
 	Message string   `json:"message"`
 }
 
-// runGate decides on the ledger, or, while a run is on, has that do it.
-func runGate(ctx context.Context, opts gateOptions, what attempts.RequestKind, decide decision) (err error) {
+// runGate decides on the ledger, or, while a run is on, has that do it, and prints what it did.
+func runGate(ctx context.Context, opts gateOptions, what attempts.RequestKind, decide decision) error {
 	p, pl, err := opts.app.PlannedAnyhow(ctx)
 	if err != nil {
 		return err
 	}
-	opts.flag = p.EpicFlag()
-	t, err := pl.Task(opts.task)
+	done, err := opts.decide(ctx, p, pl, what, decide)
 	if err != nil {
 		return err
+	}
+	return cli.Print(opts.app, opts.json, done, done.Message)
+}
+
+// decide is runGate of a project and its plan, and prints nothing.
+func (o gateOptions) decide(
+	ctx context.Context, p *project.Project, pl *project.Plan, what attempts.RequestKind, decide decision,
+) (done gateAnswer, err error) {
+	o.flag = p.EpicFlag()
+	t, err := pl.Task(o.task)
+	if err != nil {
+		return done, err
 	}
 	store, err := p.Open(pl)
 	if held, ok := errors.AsType[*attempts.HeldError](err); ok {
-		return askRunInstead(ctx, opts, p, held, what)
+		return askRunInstead(ctx, o, p, held, what)
 	}
 	if err != nil {
-		return err
+		return done, err
 	}
 	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
 	var events []attempts.Event
 	var message string
-	store.View(func(l *attempts.Ledger) { events, message, err = decide(opts, pl, l, t) })
+	store.View(func(l *attempts.Ledger) { events, message, err = decide(o, pl, l, t) })
 	if err != nil {
-		return err
+		return done, err
 	}
 	if err := store.Append(events...); err != nil {
-		return err
+		return done, err
 	}
-	answer := gateAnswer{Task: t.ID, Changed: []string{}, Message: message}
+	done = gateAnswer{Task: t.ID, Changed: []string{}, Message: message}
 	for _, e := range events {
-		answer.Changed = append(answer.Changed, e.Task)
+		done.Changed = append(done.Changed, e.Task)
 	}
-	return cli.Print(opts.app, opts.json, answer, message)
+	return done, nil
 }
 
 func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
@@ -219,7 +230,7 @@ func ungateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task
 }
 
 // said returns what the person says to the task's next agent, without secrets; nil: nothing.
-func (o *gateOptions) said(l *attempts.Ledger) *attempts.Answer {
+func (o gateOptions) said(l *attempts.Ledger) *attempts.Answer {
 	var rec attempts.TaskRecord
 	if known := l.Tasks[o.task]; known != nil {
 		rec = *known

@@ -30,7 +30,9 @@ type Task struct {
 	Checks      []string           `json:"checks,omitempty"`
 	Gate        *attempts.Gate     `json:"gate,omitempty"`
 	RootCauses  []string           `json:"root_causes,omitempty"`
-	Looks       []attempts.Look    `json:"looks,omitempty"` // of a completed task: what a person has to look at
+	Looks       []attempts.Look    `json:"looks,omitempty"`     // of a completed task: what a person has to look at
+	Questions   []string           `json:"questions,omitempty"` // of its agent, that are open
+	Answers     []attempts.Answer  `json:"answers,omitempty"`   // of a person
 	Attempts    []attempts.Attempt `json:"attempts"`
 
 	Progress []relayfiles.Progress `json:"progress,omitempty"` // what the agent of the last one has said, the last few
@@ -56,7 +58,7 @@ func (s *Task) AddProgress(p *project.Project) {
 func NewTask(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Graph) *Task {
 	s := &Task{
 		ID: t.ID, Title: t.Title, Description: t.Description, Status: l.StatusOf(g, t.ID), Files: t.Files,
-		Gate: rec.Gate, Looks: rec.Looks(),
+		Gate: rec.Gate, Looks: rec.Looks(), Questions: rec.OpenQuestions(), Answers: rec.Answers,
 		Attempts: append([]attempts.Attempt{}, rec.Attempts...),
 	}
 	if i, ok := g.Index(t.ID); ok {
@@ -103,7 +105,9 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 	if s.Gate != nil {
 		gate := fmt.Sprintf("gated %s: %s", status.FormatTime(s.Gate.At, l.Now), s.Gate.Text())
 		fmt.Fprintln(w, terminal.Wrap(gate, l.Width, "  "))
-		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID+l.Flag)
+		if s.Gate.Reason != attempts.AwaitsAnswer {
+			fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID+l.Flag)
+		}
 	}
 	if len(s.Looks) > 0 {
 		fmt.Fprintf(w, "  needs a look:\n  relay approve %s takes it as it is, relay retry %s has it done again\n", s.ID+l.Flag, s.ID+l.Flag)
@@ -114,6 +118,7 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 	if s.Description != "" {
 		fmt.Fprintf(w, "\n%s\n", terminal.WrapLines(s.Description, l.Width, "  "))
 	}
+	s.writeQuestions(w, l)
 	writeList(w, "files", s.Files, l, nil)
 	writeList(w, "depends on", s.DependsOn, l, nil)
 	writeList(w, "acceptance criteria", s.Criteria, l, func(i int) string {
@@ -136,6 +141,17 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 		if s.Logged {
 			fmt.Fprintf(w, "       relay logs %s\n", s.ID+l.Flag)
 		}
+	}
+}
+
+// writeQuestions prints the open questions, and what a person said.
+func (s *Task) writeQuestions(w io.Writer, l status.Printer) {
+	writeList(w, "open questions", s.Questions, l, nil)
+	if len(s.Questions) > 0 {
+		fmt.Fprintf(w, "  %s\n", report.Answering(s.ID).Type+l.Flag)
+	}
+	for _, a := range s.Answers {
+		fmt.Fprintln(w, terminal.Wrap("you answered "+status.FormatTime(a.At, l.Now)+": "+a.Text, l.Width, "  "))
 	}
 }
 

@@ -36,6 +36,12 @@ func RefuseGuarded(a *App, cmd *cobra.Command) error {
 	}
 }
 
+// InRun reports whether a run started this process.
+func InRun(a *App) bool {
+	_, inside := runAbove(a)
+	return inside
+}
+
 // runAbove finds the run that this process was started by: the folder where it was typed.
 func runAbove(a *App) (folder string, inside bool) {
 	for _, argv := range process.Ancestors() {

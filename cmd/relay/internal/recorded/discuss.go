@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,7 +32,8 @@ func AppendDiscussion(ctx context.Context, a *cli.App, o *DiscussionOptions) err
 	if err != nil {
 		return err
 	}
-	return do(ctx, a, discussion.ActionAppend, input, o.JSON != "")
+	_, err = do(ctx, a, discussion.ActionAppend, input, o.JSON != "")
+	return err
 }
 
 func (o *DiscussionOptions) input(a *cli.App) ([]byte, error) {
@@ -52,20 +54,24 @@ func (o *DiscussionOptions) input(a *cli.App) ([]byte, error) {
 	return json.Marshal(o.Input)
 }
 
-// Discuss does an action, and prints what came of it as text or as JSON.
-func Discuss(ctx context.Context, a *cli.App, action string, in discussion.Input, asJSON bool) error {
+// Discuss does an action, prints what came of it as text or as JSON, and returns it.
+func Discuss(ctx context.Context, a *cli.App, action string, in discussion.Input, asJSON bool) (discussion.Answer, error) {
 	input, err := json.Marshal(in)
 	if err != nil {
-		return err
+		return discussion.Answer{}, err
 	}
 	return do(ctx, a, action, input, asJSON)
 }
 
-func do(ctx context.Context, a *cli.App, action string, input []byte, asJSON bool) error {
+func do(ctx context.Context, a *cli.App, action string, input []byte, asJSON bool) (discussion.Answer, error) {
 	said, err := CallDiscussion(ctx, a, action, input)
-	if err != nil {
-		return err
+	if err == nil {
+		err = printAnswer(a, action, said, asJSON)
 	}
+	return said, err
+}
+
+func printAnswer(a *cli.App, action string, said discussion.Answer, asJSON bool) error {
 	if asJSON {
 		text, err := json.Marshal(said)
 		return errors.Join(err, a.PrintJSON(json.RawMessage(a.Secrets.Text(string(text)))))
@@ -81,7 +87,7 @@ func do(ctx context.Context, a *cli.App, action string, input []byte, asJSON boo
 	case discussion.ActionReplay:
 		fmt.Fprint(a.Out, plaintext.Clean(a.Secrets.Text(said.Narrative)))
 	}
-	for _, t := range said.Threads {
+	for _, t := range slices.Concat(said.Threads, said.All) {
 		fmt.Fprintf(a.Out, "%-10s  %s\n  %s\n", plaintext.Line(string(t.Status)), plaintext.Line(a.Secrets.Text(t.Topic)), plaintext.Line(t.ID))
 	}
 	if action == discussion.ActionOpen && len(said.Threads) == 0 {

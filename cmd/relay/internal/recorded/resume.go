@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"relay/attempts"
+	"relay/attempts/discussion"
 	"relay/attempts/ledgersync"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
@@ -28,9 +30,9 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 	}
 	facts.Changes = worktree.WithoutRecords(ctx, p.Git, facts.Changes)
 	about := reanchor.Session{Facts: facts, Directory: filepath.Base(p.Root)}
-	id, ready := addEpic(ctx, a, p, &about)
+	id, next := addEpic(ctx, a, p, &about)
 	found := reanchor.NewRecordReader(p.Root, id, a.Now).Find(nil)
-	about.Handoff, about.Threads, about.Required = found.Handoff, found.Questions, found.Documents
+	about.Handoff, about.Threads, about.Required = found.Handoff, append(about.Threads, found.Questions...), found.Documents
 	var left *ledgersync.Entry
 	if found.Source != nil {
 		left = found.Source.Entry
@@ -38,13 +40,19 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 	if left != nil {
 		about.Answered = answeredBy(p, left)
 	}
-	about.Next = steps(&about, left, ready)
+	about.Next = steps(&about, left, next)
+	questions := about.Threads
+	for _, t := range slices.Backward(discussion.OpenIn(p.Root)) {
+		said := fmt.Sprintf("%s (discussion %s, %s)", t.Topic, t.ID, t.Status)
+		about.Threads = append(about.Threads, reanchor.Thread{By: "relay discuss", Question: said})
+	}
 	if _, err := a.Out.Write([]byte(a.Secrets.Text(string(reanchor.SessionBrief(about))))); err != nil {
 		return err
 	}
 	if left == nil || o.DryRun || about.Answered != "" {
 		return nil
 	}
+	about.Threads = questions
 	answer := transition(&about, left, o.Agent)
 	if err := AppendEntry(a, p, answer); err != nil {
 		return err
@@ -53,16 +61,16 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 	return nil
 }
 
-// addEpic adds what is known of the epic, if there is one, and returns its id, and whether a task could begin. It warns of what it cannot
-// read, and adds the rest.
-func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reanchor.Session) (id string, ready bool) {
+// addEpic adds what is known of the epic, if there is one, and returns its id, and what to do next. It warns of what it cannot read, and
+// adds the rest.
+func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reanchor.Session) (id string, next []string) {
 	if !project.Exists(p.File("epic.yml")) {
-		return "", false
+		return "", nil
 	}
 	s, err := status.Read(ctx, p, false)
 	if err != nil {
 		fmt.Fprintf(a.Err, "relay: warning: the epic is left out: %s\n", err)
-		return "", false
+		return "", nil
 	}
 	c := s.Counts
 	about.Epic = reanchor.About{ID: s.Epic.ID, Title: s.Epic.Title, Source: s.Epic.Source}
@@ -73,11 +81,23 @@ func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reancho
 		if t.Reason != "" {
 			line += fmt.Sprintf(" (%s)", t.Reason.Words())
 		}
+		for _, q := range t.Questions {
+			about.Threads = append(about.Threads, reanchor.Thread{By: t.ID, Question: t.ID + ": " + q})
+		}
 		if t.Status != attempts.Completed {
 			about.Open = append(about.Open, line)
 		}
 	}
-	return s.Epic.ID, c.Pending > 0
+	if len(about.Threads) > 0 {
+		next = append(next, "Ask the user the questions of tasks: `relay answer TASK \"TEXT\"` records an answer.")
+	}
+	if slices.ContainsFunc(s.Tasks, func(t status.Task) bool { return t.Reason != "" && t.Reason != attempts.AwaitsAnswer }) {
+		next = append(next, "Look at the tasks that are gated: `relay show TASK`, then `relay ungate TASK`; `relay work` tries them again.")
+	}
+	if c.Pending > 0 {
+		next = append(next, "`relay work` runs the tasks that are left; `relay status` shows how they stand.")
+	}
+	return s.Epic.ID, next
 }
 
 // answeredBy returns who has answered a handoff already; "" without an answer.
@@ -95,7 +115,7 @@ func answeredBy(p *project.Project, left *ledgersync.Entry) string {
 	return ""
 }
 
-func steps(about *reanchor.Session, left *ledgersync.Entry, ready bool) (next []string) {
+func steps(about *reanchor.Session, left *ledgersync.Entry, ofEpic []string) (next []string) {
 	if len(about.Required) > 0 {
 		next = append(next, "Read the documents named above.")
 	}
@@ -105,12 +125,7 @@ func steps(about *reanchor.Session, left *ledgersync.Entry, ready bool) (next []
 	if left != nil && len(left.SessionSummary.Deferred) > 0 {
 		next = append(next, "Go on with what the handoff defers, the first of it first.")
 	}
-	if p := about.Progress; p.Gated > 0 {
-		next = append(next, "Look at the tasks that are gated: `relay show TASK`, then `relay ungate TASK`; `relay work` tries them again.")
-	}
-	if ready {
-		next = append(next, "`relay work` runs the tasks that are left; `relay status` shows how they stand.")
-	}
+	next = append(next, ofEpic...)
 	return append(next, "Before you stop, record where: `relay handoff`.")
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
@@ -41,7 +42,7 @@ func MakeReport(a *cli.App, p *project.Project, pl *project.Plan, view *attempts
 	return report.Make(report.Input{
 		Epic: pl.Epic, Graph: pl.Graph, Ledger: view.Ledger, Journal: journal, Running: view.Running,
 		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: project.Budget(p.Config), Warnings: warnings, Now: a.Now(), Redact: p.Redactor(),
-		Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)),
+		Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)), Discussions: discussion.OpenIn(p.Root),
 	})
 }
 

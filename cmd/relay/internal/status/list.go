@@ -92,6 +92,7 @@ func readListed(ctx context.Context, e *project.ListedEpic, now time.Time) (*Lis
 	} else if one.Status, err = Read(ctx, p, false); err != nil {
 		return nil, err
 	}
+	one.Status.Discussions = nil // those of the repository, not of an epic
 	one.Status.AddCooldowns(now)
 	one.Status.AddForecast(p, now)
 	done, _, err := e.Completed()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/project"
 	"relay/configs"
 	"relay/epic"
@@ -54,6 +55,8 @@ type Report struct {
 
 	PlanChanged bool     `json:"plan_changed"` // epic.yml is not the plan the newest run began with
 	Warnings    []string `json:"warnings"`
+
+	Discussions []discussion.Thread `json:"open_discussions,omitempty"`
 
 	outlook schedule.Estimator // of the plan and the ledger the report is about
 	shared  bool               // the tasks worked side by side in the user's checkout
@@ -103,6 +106,7 @@ type Task struct {
 	Already     bool               `json:"already_done,omitempty"` // completed without a change: its checks passed before
 	Unverified  bool               `json:"unverified,omitempty"`   // completed, but neither check nor reviewer proved it
 	Looks       []attempts.Look    `json:"looks,omitempty"`        // completed, and a person has to look at this
+	Questions   []string           `json:"questions,omitempty"`    // of its agent, that are open
 	Usage       attempts.Usage     `json:"usage,omitzero"`         // of all its attempts
 	Attempts    []attempts.Attempt `json:"attempts,omitempty"`     // with --verbose
 }
@@ -186,7 +190,7 @@ func (t *Task) needsLook() bool { return len(t.Looks) > 0 }
 func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 	state := Task{
 		ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: cmp.Or(max(t.MaxAttempts, 0), maxAttempts),
-		Tries: len(rec.Attempts), Looks: rec.Looks(), Usage: rec.Used(),
+		Tries: len(rec.Attempts), Looks: rec.Looks(), Questions: rec.OpenQuestions(), Usage: rec.Used(),
 	}
 	if running := rec.Running(); running != nil {
 		state.Attempt++
@@ -257,7 +261,7 @@ func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error
 	}
 	s := New(now, view, p.Config.Relay.MaxAttemptsPerTask, verbose)
 	s.Warnings = append([]string{}, slices.Concat(NeverBegan(p, view.Ledger.Status.StartedAt), s.Warnings, p.Damage)...)
-	s.Refused = Refusing(p, now, view.Ledger)
+	s.Refused, s.Discussions = Refusing(p, now, view.Ledger), discussion.OpenIn(p.Root)
 	if warning != "" {
 		s.PlanChanged = true
 		s.Warnings = append(s.Warnings, warning)
@@ -268,7 +272,7 @@ func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error
 // AfterRun returns the report of a plan whose run is over. An edit of epic.yml since only sets PlanChanged.
 func AfterRun(p *project.Project, pl *project.Plan, view *attempts.View) *Report {
 	s := New(pl, view, p.Config.Relay.MaxAttemptsPerTask, false)
-	s.Refused = Refusing(p, pl, view.Ledger)
+	s.Refused, s.Discussions = Refusing(p, pl, view.Ledger), discussion.OpenIn(p.Root)
 	s.shared = engine.Isolation(p.Config.Relay.Isolation) == engine.IsolationShared
 	source, err := project.ReadFile(p.File("epic.yml"), project.MaxPlan)
 	s.PlanChanged = err != nil || !bytes.Equal(source, pl.Source)

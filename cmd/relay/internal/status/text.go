@@ -270,23 +270,30 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	l.looks(w, looks)
 	for _, t := range shown {
 		show := l.show(t)
-		fmt.Fprintf(w, "  %s      %s;  relay ungate %s to try again\n", terminal.Pad(show.Type, widest), show.For, t.ID+l.Flag)
+		again := ";  relay ungate " + t.ID + l.Flag + " to try again"
+		if t.Reason == attempts.AwaitsAnswer {
+			again = ""
+		}
+		fmt.Fprintf(w, "  %s      %s%s\n", terminal.Pad(show.Type, widest), show.For, again)
 	}
 	if more := len(tasks) - len(shown); more > 0 {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", more)
 	}
 	for _, r := range s.Refused {
 		shown := r.what + " (" + plaintext.Fit(strings.TrimPrefix(plaintext.Because(r.Why), ": "), maxWhy) + "): " + r.Fix
-		fmt.Fprintf(w, "  %s\n", terminal.Hang(shown, l.Width, "    "))
+		writeItem(w, l, shown)
 		first += r.Fix + "; then "
 	}
+	writeOpen(w, l, s)
 	return first
 }
 
 // show returns the command that shows the whole of what a gated task failed by.
 func (l Printer) show(t *Task) report.Command {
 	whole := report.Untried(t.ID)
-	if t.last != nil {
+	if t.Reason == attempts.AwaitsAnswer {
+		whole = report.Answering(t.ID)
+	} else if t.last != nil {
 		whole = report.Whole(t.ID, t.last.Outcome, &t.last.Receipt)
 	}
 	whole.Type += l.Flag
@@ -300,7 +307,7 @@ func (l Printer) looks(w io.Writer, tasks []*Task) {
 		id := t.ID + l.Flag
 		said := fmt.Sprintf("%s: look at this: %s: %s; relay approve %s takes it as it is, relay retry %s has it done again",
 			t.ID, plaintext.Fit(report.Seen(t.Looks), maxWhy), report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
-		fmt.Fprintf(w, "  %s\n", terminal.Hang(said, l.Width, "    "))
+		writeItem(w, l, said)
 	}
 	if rest := len(tasks) - most; rest > 0 {
 		fmt.Fprintf(w, "  and %d more tasks to look at\n", rest)
@@ -398,6 +405,8 @@ func (l Printer) RunSummary(w io.Writer, s decide.Summary, now *Report) {
 	}
 	if now.hasWork() {
 		l.needsYou(w, now)
+	} else {
+		writeOpen(w, l, now)
 	}
 	WriteRegressions(w, s.Regressed)
 	if c.Completed > 0 && s.Ended > 0 {
