@@ -261,6 +261,23 @@ func TestSomeLogsMissing(t *testing.T) {
 	if v := b.read(t); v.Counts[Completed] != 1 {
 		t.Errorf("got %v", v.Counts)
 	}
+
+	// Where neither the ledger nor the end of the log can be trusted, the events before the damage count.
+	b = two()
+	must(t, os.RemoveAll(filepath.Join(b.dir, RunsDir, run1)))
+	for _, name := range []string{EventsPath(run2), LedgerFile} {
+		file := filepath.Join(b.dir, name)
+		text, err := os.ReadFile(file)
+		must(t, err)
+		lines := strings.SplitAfter(string(text), "\n")
+		must(t, os.WriteFile(file, []byte(strings.Join(slices.Insert(lines, len(lines)-3, "# damage\n"), "")), 0o600))
+	}
+	if r, err := Repair(b.dir, b.e, b.g, clock()()); err != nil || len(r.Faults) == 0 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if v := b.read(t); v.Counts[InProgress] != 1 {
+		t.Errorf("got %v", v.Counts)
+	}
 }
 
 const version1 = `version: 1

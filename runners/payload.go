@@ -167,10 +167,10 @@ func snake(key string) string {
 
 func (o object) text(key string) string { return CleanText(textOf(o[key]), MaxString) }
 
-// texts reads a list of texts, of which one may stand alone.
+// texts reads a list of texts, of which one may stand alone, unless it says that there is none.
 func (o object) texts(key string) []string {
 	var list []json.RawMessage
-	if json.Unmarshal(o[key], &list) != nil {
+	if json.Unmarshal(o[key], &list) != nil && !plaintext.Nothing(textOf(o[key])) {
 		list = []json.RawMessage{o[key]}
 	}
 	var out []string

@@ -76,6 +76,15 @@ func TestParseResult(t *testing.T) {
 			},
 			"",
 		},
+		{
+			"texts that stand alone",
+			`{"status":"success","summary":"s","questions":"Which port?","pattern_tags":"None.","implementation":{"design_decisions":"d","breaking_changes":"n/a"}}`,
+			Result{
+				Status: "success", Summary: "s",
+				Statement: plaintext.Statement{Questions: []string{"Which port?"}, Implementation: &plaintext.Implementation{DesignDecisions: []string{"d"}}},
+			},
+			"",
+		},
 		{"empty", "", Result{}, "result is empty"},
 		{"text", "done", Result{}, "result is not a JSON object: invalid character 'd'"},
 		{"list", "[]", Result{}, "not a JSON object"},

@@ -10,6 +10,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 // draft is a task as far as it has been read, with the place of all that it names.
@@ -83,7 +84,7 @@ func (d *draft) scalar(name string, value line) (hint string, ok bool) {
 
 func yes(value string) (claim, ok bool) {
 	claim = strings.EqualFold(value, "yes") || strings.EqualFold(value, "true")
-	return claim, claim || nothing(value) || strings.EqualFold(value, "false")
+	return claim, claim || plaintext.Nothing(value) || strings.EqualFold(value, "false")
 }
 
 // maxAmount is more than any number of points, minutes of a year or dollars that makes sense.
@@ -102,7 +103,7 @@ func number(s string) (float64, bool) {
 // value adds to a field that is a list. raw is the whole of what was written, kept as description when the value is only
 // a part of it.
 func (d *draft) value(name string, v line, raw string) {
-	if nothing(v.text) {
+	if plaintext.Nothing(v.text) {
 		return
 	}
 	var more bool
@@ -126,7 +127,7 @@ func (d *draft) value(name string, v line, raw string) {
 // paths reads comma-separated paths, or those in code when there are any. It reports whether there was more than paths.
 func (d *draft) paths(f epic.Field, list []string, v line) (paths []string, more bool) {
 	for _, piece := range pieces(v) {
-		if nothing(piece.text) {
+		if plaintext.Nothing(piece.text) {
 			continue
 		}
 		parts := spans(piece.text)
@@ -153,7 +154,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 func (d *draft) dependsOn(v line) {
 	for _, piece := range pieces(v) {
 		for word := range strings.SplitSeq(strings.ReplaceAll(piece.text, " & ", " and "), " and ") {
-			if id := leadingID(word); !nothing(id) {
+			if id := leadingID(word); !plaintext.Nothing(id) {
 				d.task.DependsOn = append(d.task.DependsOn, id)
 				d.at[epic.FieldDependsOn] = append(d.at[epic.FieldDependsOn], piece.place())
 			}

@@ -5,6 +5,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 // delimiter is the line below the header of a table.
@@ -83,7 +84,7 @@ func readRow(p *parser, row line, c columns) {
 	}
 	g := groupAt{whole: cell(c.group).place(), cells: refs(cell(c.tasks))}
 	for _, ref := range refs(cell(c.blockedBy)) {
-		if name := plain(ref.text); !nothing(name) {
+		if name := plain(ref.text); !plaintext.Nothing(name) {
 			g.blockers = append(g.blockers, name)
 			g.blockedBy = append(g.blockedBy, ref.place())
 		}
@@ -152,7 +153,7 @@ func resolveLinks(p *parser) {
 		titled := false
 		for _, ref := range at.cells {
 			id := leadingID(ref.text)
-			if nothing(id) {
+			if plaintext.Nothing(id) {
 				continue
 			}
 			if !tasks[id] && titled && !strings.ContainsAny(ref.text, ":") {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/plaintext"
 )
 
 // unreadable stands in for a value that has been reported, so that validation does not report it again as missing.
@@ -224,7 +225,7 @@ func (r *taskReader) set(f pair) {
 		return
 	}
 	r.draft.given[name] = true
-	if nothing(f.value.text) && name != "allow no change" {
+	if plaintext.Nothing(f.value.text) && name != "allow no change" {
 		return
 	}
 	if hint, ok := r.draft.scalar(name, f.value); !ok {

@@ -38,15 +38,6 @@ func plain(s string) string {
 	return escape.ReplaceAllString(s, "$1")
 }
 
-// nothing tells the ways to write that a field has no value.
-func nothing(s string) bool {
-	switch strings.ToLower(strings.Trim(s, " .`")) {
-	case "", "-", "--", "–", "—", "none", "n/a", "nothing", "no":
-		return true
-	}
-	return false
-}
-
 // span is a piece of text, and whether it was inline code.
 type span struct {
 	text string

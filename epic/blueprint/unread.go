@@ -7,6 +7,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 var (
@@ -24,7 +25,7 @@ var (
 // plainPairs reads a line without bold marks that can only mean what the task depends on: Depends on: T1, T2.
 func plainPairs(l line) []pair {
 	m := plainDepends.FindStringSubmatch(l.text)
-	if m == nil || !taskList.MatchString(m[2]) && (m[1] == "" || !nothing(m[2])) {
+	if m == nil || !taskList.MatchString(m[2]) && (m[1] == "" || !plaintext.Nothing(m[2])) {
 		return nil
 	}
 	r := ruler{line: l}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"relay/epic"
+	"relay/epic/plaintext"
 )
 
 // wholeFields are the fields that an epic has as a task has them, as a hint shows them. Before the first task they are the
@@ -68,7 +69,7 @@ func ofEpic(f pair) bool {
 
 // epicFields takes a block that is nothing but fields of the epic with their values in backticks, and reports any other line.
 func epicFields(p *parser, b *block, first []line) {
-	field := func(f pair) bool { return ofEpic(f) && (nothing(f.value.text) || inCode(f.value)) }
+	field := func(f pair) bool { return ofEpic(f) && (plaintext.Nothing(f.value.text) || inCode(f.value)) }
 	var last *pair // that the next line may go on with
 	for _, l := range first {
 		found := pairs(l)

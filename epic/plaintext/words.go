@@ -29,6 +29,15 @@ func Verb(n int, one, many string) string {
 	return many
 }
 
+// Nothing reports whether a value is one of the ways to write that there is none.
+func Nothing(s string) bool {
+	switch strings.ToLower(strings.Trim(s, " .`")) {
+	case "", "-", "--", "–", "—", "none", "n/a", "nothing", "no":
+		return true
+	}
+	return false
+}
+
 // Span shows a duration as people say it: 0.4s, 42s, 3m07s, 1h05m.
 func Span(d time.Duration) string {
 	if d = max(d, 0); d < 10*time.Second {

@@ -52,8 +52,14 @@ func Collect(s *secrets.Redactor, out, result string) error {
 		if err := git.RemoveTree(result); err != nil {
 			return err
 		}
-		_ = os.Rename(out, result) // there may be none
-		if err := errors.Join(git.RemoveTree(beside(result, outFolder)), git.RemoveTree(beside(result, outFile))); err != nil {
+		none := os.Rename(out, result)
+		if err := git.RemoveTree(beside(result, outFolder)); err != nil {
+			if none == nil { // the next run looks for it there
+				err = errors.Join(err, os.Rename(result, out))
+			}
+			return err
+		}
+		if err := git.RemoveTree(beside(result, outFile)); err != nil {
 			return err
 		}
 	}

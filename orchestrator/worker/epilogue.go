@@ -35,7 +35,8 @@ func slotEpilogue(l *slotLifecycle) *epilogue {
 		span:    func(context.Context) (from, tip string) { return l.from, s.headGuard.Tip() },
 		commit:  func(a attempts.Attempt) string { return a.Landed },
 		clean:   func(ctx context.Context, _ string, seen *guard.Sightings) error { return s.clean(ctx, seen) },
-		head:    l.Tip, mark: func(string) error { return nil }, merged: true,
+		head:    func(context.Context) (string, error) { return s.headGuard.Tip(), nil },
+		mark:    func(string) error { return nil }, merged: true,
 	}
 }
 

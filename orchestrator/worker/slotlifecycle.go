@@ -30,9 +30,9 @@ type slotLifecycle struct {
 // Origin returns what attempts land on.
 func (l *slotLifecycle) Origin() attempts.Integration { return l.s.run.origin }
 
-// Tip returns the commit that the work is collected on.
+// Tip returns the commit that the work is collected on, with what a person has committed on the branch.
 func (l *slotLifecycle) Tip(ctx context.Context) (string, error) {
-	tip, err := l.s.run.home.Ref(ctx, l.s.integration.Ref())
+	tip, err := l.s.integration.Tip(ctx)
 	return cmp.Or(tip, l.s.run.origin.Base), err
 }
 

@@ -52,7 +52,7 @@ func (y *YAMLWriter) Entry(indent int, v any, without ...string) {
 	y.Fields(indent+2, v, without...)
 }
 
-// Value writes a value below a name, as a field of a struct that [Writer.Fields] writes.
+// Value writes a value below a name, as a field of a struct that [YAMLWriter.Fields] writes.
 func (y *YAMLWriter) Value(indent int, name string, v any) { y.value(indent, name, reflect.ValueOf(v)) }
 
 func (y *YAMLWriter) fields(indent int, v reflect.Value, without ...string) {

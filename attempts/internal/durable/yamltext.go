@@ -20,7 +20,7 @@ type YAMLWriter struct {
 	types yamlTypes
 }
 
-// NewYAMLWriter makes a Writer on w.
+// NewYAMLWriter makes a YAMLWriter on w.
 func NewYAMLWriter(w io.Writer) *YAMLWriter {
 	return &YAMLWriter{w: bufio.NewWriterSize(w, 32<<10), types: yamlTypes{}}
 }
