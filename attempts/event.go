@@ -95,6 +95,8 @@ type RunStarted struct {
 	Tip   string `json:"tip,omitempty"`   // commit that the work is collected on, as the run found it
 
 	Remote string `json:"remote,omitempty"` // address of the remote of the branch that the work is collected on, without credentials
+
+	Handoff *LeftBehind `json:"handoff,omitempty"` // of another program, which briefs quote and nothing has answered
 }
 
 // RunStopped closes a run.

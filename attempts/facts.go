@@ -27,6 +27,16 @@ type ToolUse struct {
 	Failed int    `json:"failed,omitempty"` // of them
 }
 
+// LeftBehind is a handoff in the ledger of LedgerSync, as far as the entry that answers it repeats it.
+type LeftBehind struct {
+	ID        string   `json:"id"` // of the entry
+	Agent     string   `json:"agent,omitempty"`
+	Session   string   `json:"session,omitempty"`
+	Completed []string `json:"completed,omitempty"`
+	Deferred  []string `json:"deferred,omitempty"`
+	Blockers  []string `json:"blockers,omitempty"`
+}
+
 // Briefed says what an attempt's brief holds.
 type Briefed struct {
 	Bytes     int      `json:"bytes"`

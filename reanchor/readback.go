@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"relay/attempts"
 	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
 	"relay/epic/plaintext"
@@ -77,7 +78,7 @@ func (r *RecordReader) Find(files []string) (found FoundRecords) {
 		found.Source, found.Handoff, found.Questions = left, left.handoff(r.now()), left.questions(r.now())
 	}
 	if past.left != nil { // what the last agent that took it over wants to know
-		if e := past.answers[past.left.ID]; e != nil {
+		if e := past.answers[past.left.ID]; e != nil && !byRelay(e) {
 			found.Questions = append(found.Questions, threads(e.Transition.Readiness.ClarificationsNeeded, e.Agent.Name, age(r.now(), e))...)
 		}
 	}
@@ -85,6 +86,20 @@ func (r *RecordReader) Find(files []string) (found FoundRecords) {
 		found.Entries = append(found.Entries, entryOf(e, r.now()))
 	}
 	return found
+}
+
+// Unanswered returns the handoff of another program that briefs quote and that no entry has answered; nil: there is none.
+func (r *RecordReader) Unanswered() *attempts.LeftBehind {
+	past := r.ledger()
+	left := past.left
+	if left == nil || byRelay(left) || past.answers[left.ID] != nil {
+		return nil
+	}
+	said := left.SessionSummary
+	return &attempts.LeftBehind{
+		ID: left.ID, Agent: left.Agent.Name, Session: left.Session.ID,
+		Completed: said.Completed, Deferred: said.Deferred, Blockers: said.Blockers,
+	}
 }
 
 // age says how long ago something was written; "" when that is not known.

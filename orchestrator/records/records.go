@@ -66,6 +66,7 @@ type Projector struct {
 	sessions  map[string]session
 	threads   map[string]*threads // by task; "": the whole epic
 	handoff   *ledgersync.Entry   // of the last run that has stopped, until another one answers it
+	answered  string              // id of the last handoff of another program that a run has answered
 	finalized bool                // the epic is complete, and an artifact says so
 
 	tip         string // of the branch that the work is collected on
