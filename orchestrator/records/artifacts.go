@@ -45,6 +45,9 @@ func ofRun(p *Projector, e *attempts.Event, mode artifact.Mode) *artifact.Artifa
 	a := begin(p, e, mode, now)
 	addDone(p, a, p.run.done...)
 	a.Failed = p.run.failed.all()
+	if p.now.epic != nil {
+		a.RelatedBeads = p.now.epic.Related
+	}
 	a.Questions, a.Blockers = p.openQuestions(), p.now.blockers(e)
 	for i, finding := range p.run.deferred.all() {
 		a.Findings = append(a.Findings, artifact.Note{Key: "deferred " + strconv.Itoa(i+1), Text: finding})

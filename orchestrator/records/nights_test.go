@@ -23,6 +23,7 @@ const planText = `version: 2
 id: 20260111-shop
 title: The shop takes orders
 bead: bd-12
+related_beads: [bd-3, bd-4]
 tasks:
   T1: {title: Store orders, checks: [go test ./store]}
   T2: {title: Totals are rounded, kind: bugfix, depends_on: [T1], description: 3 times 0.1 is not 0.3}
