@@ -73,7 +73,10 @@ func begin(p *Projector, e *attempts.Event, mode artifact.Mode, now string) *art
 	}
 	about := map[string]any{
 		"run": e.Run, "seq": int(e.Seq), "epic": p.now.o.EpicID, "report": p.now.file("runs", e.Run, "report.md"),
-		"cost_usd": p.run.usage.CostUSD, "input_tokens": int(p.run.usage.InputTokens), "output_tokens": int(p.run.usage.OutputTokens),
+		"input_tokens": int(p.run.usage.InputTokens), "output_tokens": int(p.run.usage.OutputTokens),
+	}
+	if cost := p.run.usage.CostUSD; cost > 0 { // else it is unknown
+		about["cost_usd"] = cost
 	}
 	if version := p.run.started.Relay; version != "" {
 		about["version"] = version
