@@ -64,7 +64,9 @@ func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 // Report tells the watcher the end of an attempt. The caller holds Mu.
 func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
 	record := c.state.store.Task(a.Task.ID)
-	u := Update{Attempt: a.Number, Runner: a.Runner, Text: plaintext.FirstOf(f.Short, ended.Receipt.ErrorSummary), Elapsed: took, Usage: f.Usage}
+	u := Update{
+		Attempt: a.Number, Runner: a.Runner, Text: plaintext.FirstOf(f.Short, ended.Receipt.ErrorSummary), Elapsed: took, Usage: f.Usage,
+	}
 	u = c.state.O.About(&a.Task, record, u)
 	switch after := verdict.Follow(f.Reported(), ended); {
 	case after.Task == verdict.TaskCompleted:
@@ -111,6 +113,9 @@ func (c *Judge) EndedEvent(a engine.Attempt, f engine.Result) attempts.Ended {
 	}
 	if f.Usage != (attempts.Usage{}) {
 		e.Usage = &f.Usage
+	}
+	if !attempts.FailedSilently(e.Receipt.Checks) {
+		e.Receipt.Change = ""
 	}
 	return c.state.Redact.Ended(e)
 }

@@ -109,11 +109,7 @@ func updateText(u decide.Update) string {
 	case decide.Completed:
 		msg = fmt.Sprintf("%s completed in %s, %d of %d done%s", u.Task, taken(u), u.Counts.Completed, u.Counts.Total, plaintext.Because(u.Text))
 	case decide.UpdateFailed:
-		next := "will be tried again"
-		if u.Spent {
-			next = "tried again only after other work lands"
-		}
-		msg = fmt.Sprintf("%s %s failed after %s, %s%s", u.Task, attemptText(u), taken(u), next, plaintext.Because(u.Text))
+		msg = fmt.Sprintf("%s %s failed after %s, %s%s", u.Task, attemptText(u), taken(u), nextText(u), plaintext.Because(u.Text))
 	case decide.Retry, decide.Held:
 		msg = u.Task + " " + unchargedWords[u.Kind] + plaintext.Because(u.Text)
 	case decide.Gated:
@@ -138,6 +134,14 @@ func attemptText(u decide.Update) string {
 		return fmt.Sprintf("attempt %d/%d", u.Try, u.Max)
 	}
 	return fmt.Sprintf("attempt %d (counts as %d/%d)", u.Attempt, u.Try, u.Max)
+}
+
+// nextText returns text that says whether a task is tried again that failed.
+func nextText(u decide.Update) string {
+	if u.Spent {
+		return "tried again only after other work lands"
+	}
+	return "will be tried again"
 }
 
 // requestText returns what a person has asked of the run, or what came of it, in words; "" of any other change.
