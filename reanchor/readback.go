@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"relay/attempts"
 	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
@@ -88,11 +90,12 @@ func (r *RecordReader) Find(files []string) (found FoundRecords) {
 	return found
 }
 
-// Unanswered returns the handoff of another program that briefs quote and that no entry has answered; nil: there is none.
+// Unanswered returns the handoff of another program that briefs quote and that no entry has answered; nil: there is none, or it has no
+// id by which an entry could name it.
 func (r *RecordReader) Unanswered() *attempts.LeftBehind {
 	past := r.ledger()
 	left := past.left
-	if left == nil || byRelay(left) || past.answers[left.ID] != nil {
+	if left == nil || byRelay(left) || past.answers[left.ID] != nil || uuid.Validate(left.ID) != nil {
 		return nil
 	}
 	said := left.SessionSummary
