@@ -1,6 +1,8 @@
 package attempts
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"relay/epic/pattern"
@@ -10,17 +12,23 @@ import (
 // FailedOnWork reports whether the check failed, and ran on the work and not on its base.
 func (c CheckRun) FailedOnWork() bool { return c.ExitCode != 0 && c.Phase != PhaseBaseline }
 
+// FailedSilently reports whether a check failed on the work and printed nothing.
+func FailedSilently(checks []CheckRun) bool {
+	return slices.ContainsFunc(checks, func(c CheckRun) bool { return c.FailedOnWork() && strings.TrimSpace(c.Tail) == "" })
+}
+
 // Tests returns what the check said of how many tests it ran.
 func (c CheckRun) Tests() TestCount { return TestCount{Failed: c.FailedTests, Ran: c.RanTests} }
 
 // Cause returns a text by which two failures are compared: the output of the checks that failed and the reviewers' findings,
-// else what the agent or its CLI said, normalised. It is "" when nothing of that was printed: "exit status 1" or "nothing
-// has changed" do not say why, so that two of them are not the same.
+// else what the agent or its CLI said, normalised. A check that printed nothing is compared by the change that it judged. It is ""
+// when nothing of that is known: "exit status 1" or "nothing has changed" do not say why, so that two of them are not the same.
 func Cause(r Receipt) string {
 	parts, red := []string{string(r.ErrorCategory)}, false
 	for _, c := range r.Checks {
-		if red = red || c.FailedOnWork(); c.FailedOnWork() && strings.TrimSpace(c.Tail) != "" {
-			parts = append(parts, Normalise(c.Name), Normalise(c.Tail))
+		red = red || c.FailedOnWork()
+		if said := cmp.Or(Normalise(c.Tail), r.Change); c.FailedOnWork() && said != "" {
+			parts = append(parts, Normalise(c.Name), said)
 		}
 	}
 	if r.Findings != "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"relay/attempts/ledgersync"
 	"relay/epic/plaintext"
 	"relay/review"
 )
@@ -96,6 +97,8 @@ type RunStarted struct {
 	Tip   string `json:"tip,omitempty"`   // commit that the work is collected on, as the run found it
 
 	Remote string `json:"remote,omitempty"` // address of the remote of the branch that the work is collected on, without credentials
+
+	Handoff *ledgersync.LeftBehind `json:"handoff,omitempty"` // of another program, which briefs quote and nothing has answered
 }
 
 // RunStopped closes a run.
@@ -213,6 +216,7 @@ type Receipt struct {
 	ResultFrom    ResultSource    `json:"result_from,omitempty" yaml:"result_from,omitempty"`
 	AlreadyDone   bool            `json:"already_done,omitempty" yaml:"already_done,omitempty"` // nothing had to change: its checks pass on the base
 	DiffStat      string          `json:"diff_stat,omitempty" yaml:"diff_stat,omitempty" text:"block"`
+	Change        string          `json:"change,omitempty" yaml:"change,omitempty" text:"own"` // digest of the files, when a failed check printed nothing
 	Statement     `yaml:",inline"`
 	Salvage       string    `json:"salvage,omitempty" yaml:"salvage,omitempty" text:"own"`     // ref with work that did not land
 	Kept          []string  `json:"also_kept,omitempty" yaml:"also_kept,omitempty" text:"own"` // further refs: what its agent left elsewhere

@@ -119,15 +119,13 @@ func (f *fold) task(e *Event) {
 	case TypeApproved: // what is gated, a person has done
 		rec.Completed = rec.Completed || rec.Gate != nil
 		rec.ungate()
-	case TypeAnswered: // see [TaskRecord.answer]
 	case TypeReopened:
 		rec.Gate = nil
 	case TypeUndone:
 		rec.undo(e)
 	case TypeReset:
 		rec.Gate, rec.CountFrom, rec.Completed = nil, len(rec.Attempts), false
-	default:
-		return
+	default: // it changes no state, but for an answer
 	}
 	f.update(e.Task, e.At)
 }

@@ -309,13 +309,3 @@ func (rec TaskRecord) Continues() bool {
 	n := len(rec.Attempts)
 	return n > rec.CountFrom && rec.Attempts[n-1].Outcome == Asked && len(rec.Answers) > 0 && len(rec.OpenQuestions()) == 0
 }
-
-// Asked returns how many attempts ended with a question to a person.
-func (rec TaskRecord) Asked() (n int) {
-	for i := range rec.Attempts {
-		if rec.Attempts[i].Outcome == Asked {
-			n++
-		}
-	}
-	return n
-}

@@ -18,6 +18,7 @@ type Epic struct {
 	Checks      []Check  `yaml:"checks"`
 	Protected   []string `yaml:"protected"` // globs no task may change
 	Bead        string   `yaml:"bead"`
+	Related     []string `yaml:"related_beads"`
 	Tasks       []Task   `yaml:"tasks"` // in file order, which breaks ties in scheduling
 }
 

@@ -166,7 +166,7 @@ var mistakes = []struct{ name, src, want string }{
 	{"escape", head + "  T1: {title: \"C:\\d\"}\n", "5:3: YAML: found unknown escape character (use single quotes, in which a backslash is a backslash)"},
 	{"open quote", head + "  T1:\n    title: \"a\n    points: 1\n", "6:5: YAML: found unexpected end of stream (a quote or bracket that begins here is never closed)"},
 	{"unknown anchor", head + "  T1: {title: a, files: *nope}\n", `5:25: unknown anchor "nope" (define it above with &nope)`},
-	{"tasks merged again", "version: 2\nid: 20260111-x\ntitle: X\ntasks: &t\n  T1: {title: a}\n<<: *t\n", "5:3: unknown key T1 in the epic (the keys are version, id, source, created_at, title, description, parallelization, checks, protected, bead, tasks)"},
+	{"tasks merged again", "version: 2\nid: 20260111-x\ntitle: X\ntasks: &t\n  T1: {title: a}\n<<: *t\n", "5:3: unknown key T1 in the epic (the keys are version, id, source, created_at, title, description, parallelization, checks, protected, bead, related_beads, tasks)"},
 	{"anchor in itself", head + "  T1: {title: a, files: &f [*f]}\n", "5:29: the alias f stands for too many values, or contains itself (write the values out)"},
 	{
 		"alias bomb", "version: 2\nid: 20260111-x\ntitle: X\na: &a [x,x,x,x,x,x,x,x,x,x]\n" + bomb() + "tasks: {T1: {title: a}}\n",

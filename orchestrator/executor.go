@@ -45,7 +45,7 @@ func (x *executor) carryOut(ctx context.Context, j decide.Job) error {
 	}
 	began := x.state.Ran()
 	x.state.WithLock(func() {
-		x.state.Notify(x.state.O.About(task, record, decide.Update{Kind: decide.Started, Runner: a.Runner}))
+		x.state.Notify(x.state.O.About(task, record, decide.Update{Kind: decide.Started, Attempt: a.Number, Runner: a.Runner}))
 	})
 	f, err := x.runAttempt(ctx, a, record)
 	if err != nil {

@@ -55,7 +55,8 @@ func TestNoTextOfAReceiptIsForgotten(t *testing.T) {
 	t.Parallel()
 	const secret = "abcdefghijklmnop"
 	ours := []string{
-		"error_category", "quality_gate_verdict", "salvage", "log", "log_sha256", "phase", "attribution", "verdict", "severity", "decision", "reviewer", "by", "head", "question", "also_kept", "result_from",
+		"error_category", "quality_gate_verdict", "salvage", "log", "log_sha256", "phase", "attribution", "verdict",
+		"severity", "decision", "reviewer", "by", "head", "question", "also_kept", "result_from", "change",
 	}
 	var in attempts.Receipt
 	fill(reflect.ValueOf(&in).Elem(), secret)

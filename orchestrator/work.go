@@ -163,6 +163,7 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 		Integration: origin.Branch, Branch: origin.From, Base: origin.Base,
 		Sealed: SealEpic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
 		Relay: r.state.o.Relay, Tip: tip(ctx, r.state.engine.Lifecycle),
+		Handoff: secrets.Clean(r.state.Redact, r.state.past.Unanswered()),
 	}}}
 	setRemote(ctx, r.state, events[0].RunStarted)
 	ended, err := r.sweep(ctx)

@@ -17,7 +17,7 @@ const (
 // ledger is what of a ledger can matter for an epic.
 type ledger struct {
 	left    *ledgersync.Entry            // the last handoff of the epic, else the newest of all; nil: there is none
-	answers map[string]*ledgersync.Entry // what agents answered handoffs, by their ids
+	answers map[string]*ledgersync.Entry // of handoffs, by their ids
 	others  []*ledgersync.Entry          // what is not of relay about this epic: receipts tell that
 	ofEpic  bool                         // left is of the epic
 }
@@ -30,7 +30,7 @@ func (l *ledger) add(e *ledgersync.Entry, epic string) {
 		if named || !l.ofEpic {
 			l.left, l.ofEpic = e, named
 		}
-	case e.Type == ledgersync.Transition && e.Transition != nil && !own:
+	case e.Type == ledgersync.Transition && e.Transition != nil:
 		l.answers[e.Transition.FromEntryID] = e
 	}
 	if !own || !named {

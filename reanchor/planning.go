@@ -13,6 +13,7 @@ type Planning struct {
 	Wanted string   // an idea, an issue or a rough plan, whoever wrote it
 	From   string   // where that stands, in words
 	Lacks  []string // nil: a plan is wanted; else the tasks of Wanted, which is a plan, that lack criteria or checks: ID: what
+	Epic   string   // that relay made of Wanted: the agent says what was misread; "": a plan is wanted
 	Form   string   // an example of a blueprint
 	Most   int      // tasks
 	Base   string   // commit of the checkout
@@ -32,6 +33,24 @@ const (
 // Prompt writes it as markdown.
 func (p Planning) Prompt() []byte {
 	var s sheet
+	noun := "plan"
+	if p.Epic == "" {
+		p.write(&s)
+	} else {
+		noun = "review"
+		p.review(&s)
+	}
+	if may := allowance(p.Wall, p.USD, p.Tokens); may != "" {
+		s.say(strings.Replace(may, "and only what is in the files by then is kept", "and there is no "+noun, 1))
+	}
+	if p.Wrong != nil {
+		p.mend(&s)
+	}
+	return s.bytes()
+}
+
+// write writes the prompt for an agent that makes a plan, or its missing parts.
+func (p Planning) write(s *sheet) {
 	if p.Lacks == nil {
 		s.add(block{head: "# Writing a plan\n"})
 	} else {
@@ -57,13 +76,6 @@ func (p Planning) Prompt() []byte {
 	}
 	s.add(block{head: "\n", body: p.Form, fence: "```"})
 	s.list(fixed, "Rules:", p.rules())
-	if may := allowance(p.Wall, p.USD, p.Tokens); may != "" {
-		s.say(strings.Replace(may, "and only what is in the files by then is kept", "and there is no plan", 1))
-	}
-	if p.Wrong != nil {
-		p.mend(&s)
-	}
-	return s.bytes()
 }
 
 // Again writes the prompt for the session of an agent whose answer cannot be used.
@@ -82,7 +94,11 @@ func (p Planning) mend(s *sheet) {
 		s.add(block{head: "\n", body: body, fence: fenceFor(body), lost: lost})
 	}
 	s.section("Errors in your last answer", "")
-	s.list(fixed, "relay has read it, and run its checks on the commit that you see:", oneLines(p.Wrong, 600))
+	read := "relay has read it, and run its checks on the commit that you see:"
+	if p.Epic != "" {
+		read = "relay has read it:"
+	}
+	s.list(fixed, read, oneLines(p.Wrong, 600))
 	s.say("Put all of it right, and answer with the whole text again, in the same form and with nothing else.")
 }
 

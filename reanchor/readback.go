@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
 	"relay/epic/plaintext"
@@ -84,7 +86,7 @@ func (r *RecordReader) Find(files []string) (found FoundRecords) {
 		found.Questions = nil
 	}
 	if past.left != nil { // what the last agent that took it over wants to know
-		if e := past.answers[past.left.ID]; e != nil {
+		if e := past.answers[past.left.ID]; e != nil && !byRelay(e) {
 			needed := slices.Clone(e.Transition.Readiness.ClarificationsNeeded)
 			needed = slices.DeleteFunc(needed, func(q string) bool { return slices.Contains(asked, q) })
 			found.Questions = append(found.Questions, threads(needed, e.Agent.Name, age(r.now(), e))...)
@@ -94,6 +96,21 @@ func (r *RecordReader) Find(files []string) (found FoundRecords) {
 		found.Entries = append(found.Entries, entryOf(e, r.now()))
 	}
 	return found
+}
+
+// Unanswered returns the handoff of another program that briefs quote and that no entry has answered; nil: there is none, or it has no
+// id by which an entry could name it.
+func (r *RecordReader) Unanswered() *ledgersync.LeftBehind {
+	past := r.ledger()
+	left := past.left
+	if left == nil || byRelay(left) || past.answers[left.ID] != nil || uuid.Validate(left.ID) != nil {
+		return nil
+	}
+	said := left.SessionSummary
+	return &ledgersync.LeftBehind{
+		ID: left.ID, Agent: left.Agent.Name, Session: left.Session.ID,
+		Completed: said.Completed, Deferred: said.Deferred, Blockers: said.Blockers,
+	}
 }
 
 // age says how long ago something was written; "" when that is not known.

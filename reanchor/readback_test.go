@@ -93,6 +93,28 @@ func TestQuestionsOfWhoTookOver(t *testing.T) {
 	}
 }
 
+func TestUnanswered(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	left := entry(1, 5, "codex", ledgersync.Handoff)
+	left.SessionSummary.Deferred = []string{"logout"}
+	write(t, top, left)
+	r := NewRecordReader(top, "users", clock)
+	if got := r.Unanswered(); got == nil || got.ID != left.ID || got.Agent != "codex" || got.Session != "s" || !slices.Equal(got.Deferred, left.SessionSummary.Deferred) {
+		t.Errorf("a handoff that nothing has answered: got %+v", got)
+	}
+	took := tagged(entry(2, 4, "relay", ledgersync.Transition), "relay", "users", "run:1")
+	took.Transition = &ledgersync.TransitionDetails{FromEntryID: left.ID, Readiness: ledgersync.Readiness{ClarificationsNeeded: []string{"Which port?"}}}
+	write(t, top, took)
+	if got, asked := r.Unanswered(), r.Find(nil).Questions; got != nil || len(asked) > 0 {
+		t.Errorf("a run has answered it: got %+v, questions %+v", got, asked)
+	}
+	write(t, top, entry(3, 3, "codex", ledgersync.Handoff), tagged(entry(4, 2, "relay", ledgersync.Handoff), "relay", "users", "run:1"))
+	if got := r.Unanswered(); got != nil {
+		t.Errorf("the last handoff is a run's own: got %+v", got)
+	}
+}
+
 func TestWhatOthersDidToTheFilesOfATask(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()

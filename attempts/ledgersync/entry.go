@@ -257,3 +257,13 @@ func normalize(at reflect.Value) {
 		at.Set(reflect.MakeMap(at.Type()))
 	}
 }
+
+// LeftBehind is a handoff in the ledger of LedgerSync, as far as the entry that answers it repeats it.
+type LeftBehind struct {
+	ID        string   `json:"id"` // of the entry
+	Agent     string   `json:"agent,omitempty"`
+	Session   string   `json:"session,omitempty"`
+	Completed []string `json:"completed,omitempty"`
+	Deferred  []string `json:"deferred,omitempty"`
+	Blockers  []string `json:"blockers,omitempty"`
+}

@@ -12,6 +12,8 @@ package collect
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -151,8 +153,13 @@ func (wk *Work) list(ctx context.Context) ([]git.Change, error) {
 		return nil, err
 	}
 	recordUserFiles(wk, all)
+	change := sha256.New()
 	for i := range names {
 		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
+		fmt.Fprintf(change, "%s %s %s\n", names[i].Code, names[i].Blob, names[i].Path)
+	}
+	if len(names) > 0 && unlisted == 0 {
+		f.Receipt.Change = hex.EncodeToString(change.Sum(nil))
 	}
 	return names, err
 }

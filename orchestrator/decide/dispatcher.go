@@ -114,7 +114,13 @@ func (d *Dispatcher) awaitAnswer(now limits.Instant) (*Waiting, error) {
 	}
 	for _, i := range slices.Sorted(maps.Keys(s.asking)) {
 		task := s.Plan.Task(i).ID
-		if s.store.Task(task).Asked() <= mostAsked {
+		asked := 0
+		for _, a := range s.store.Task(task).Attempts {
+			if a.Outcome == attempts.Asked {
+				asked++
+			}
+		}
+		if asked <= mostAsked {
 			what := attempts.Waiting{Until: d.limits.Deadline.Day.UTC(), For: ForAnswer, Why: task + " asks you: relay answer " + task}
 			return &Waiting{Changed: s.Changed}, d.waiter.notifyWaiting(now, UpdateWaiting, "", what)
 		}

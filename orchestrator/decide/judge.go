@@ -63,8 +63,11 @@ func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 
 // Report tells the watcher the end of an attempt. The caller holds Mu.
 func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
-	u := Update{Runner: a.Runner, Text: plaintext.FirstOf(f.Short, ended.Receipt.ErrorSummary), Elapsed: took, Usage: f.Usage}
-	u = c.state.O.About(&a.Task, c.state.store.Task(a.Task.ID), u)
+	record := c.state.store.Task(a.Task.ID)
+	u := Update{
+		Attempt: a.Number, Runner: a.Runner, Text: plaintext.FirstOf(f.Short, ended.Receipt.ErrorSummary), Elapsed: took, Usage: f.Usage,
+	}
+	u = c.state.O.About(&a.Task, record, u)
 	switch after := verdict.Follow(f.Reported(), ended); {
 	case after.Task == verdict.TaskCompleted:
 		u.Kind, u.Text = Completed, ended.Receipt.Summary
@@ -81,7 +84,7 @@ func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 		gate := attempts.Gate{Reason: ended.Gate.Reason, Detail: plaintext.FirstOf(detail, u.Text)}
 		u.Kind, u.Text = Gated, gate.Text()
 	case ended.Charged:
-		u.Kind = UpdateFailed
+		u.Kind, u.Spent = UpdateFailed, c.ExhaustedGate(&a.Task, record) != nil
 	case after.Task == verdict.TaskPutOff:
 		u.Kind = Held
 	default:
@@ -110,6 +113,9 @@ func (c *Judge) EndedEvent(a engine.Attempt, f engine.Result) attempts.Ended {
 	}
 	if f.Usage != (attempts.Usage{}) {
 		e.Usage = &f.Usage
+	}
+	if !attempts.FailedSilently(e.Receipt.Checks) {
+		e.Receipt.Change = ""
 	}
 	return c.state.Redact.Ended(e)
 }

@@ -12,8 +12,10 @@ type Update struct {
 	Kind      UpdateKind
 	Task      string
 	Title     string
-	Try       int // this attempt would be the Try-th charged one …
-	Max       int // … of Max
+	Attempt   int  // its number in the ledger
+	Try       int  // this attempt would be the Try-th charged one …
+	Max       int  // … of Max
+	Spent     bool // Failed: the task is gated next unless what it builds on changes first
 	Runner    string
 	Text      string               // clean, one line
 	Budget    string               // Run: what it may cost, in words; "" : anything

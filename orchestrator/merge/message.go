@@ -54,7 +54,7 @@ func conventional(kind epic.Kind) string {
 		return "fix"
 	case epic.KindReview, epic.KindChore, epic.KindVerify:
 		return "chore"
-	case epic.KindFeature:
+	case epic.KindFeature, epic.KindPerson:
 	}
 	return "feat"
 }

@@ -32,12 +32,20 @@ func (s *session) judge(ctx context.Context, place *worker.Study, answer string)
 	if err := errors.Join(relayfiles.MakeRoom(s.options.Dir, path), os.WriteFile(path, []byte(kept), 0o600)); err != nil {
 		return nil, err
 	}
-	s.result.Kept = path
+	if s.request.Review == nil {
+		s.result.Kept = path
+	}
 	if text == "" {
 		return []string{"the answer is empty: your last message has no text"}, nil
 	}
 	if s.cut {
 		return []string{fmt.Sprintf("only the first %d KiB of your answer were read: write less", runners.MaxAnswer>>10)}, nil
+	}
+	if reviewed := s.request.Review; reviewed != nil {
+		if s.result.Found, wrong = findings(answer, s.request.Text, reviewed); len(wrong) == 0 {
+			s.result.Epic, s.result.Wrong = reviewed, nil
+		}
+		return wrong, nil
 	}
 	read, err := blueprint.Parse("your answer", []byte(text+"\n"), s.request.Now())
 	if problems, ok := errors.AsType[epic.Problems](err); ok {

@@ -40,6 +40,7 @@ type Request struct {
 	From    string     // where the text comes from, in words
 	Text    string     // an idea, an issue or a rough plan
 	Fill    *epic.Epic // Text is this plan, of which only criteria and checks that are missing are wanted; nil: a plan is wanted
+	Review  *epic.Epic // that relay made of Text: only what was misread is wanted; nil: a plan is wanted
 	Runners []string   // who is asked, the next one when one cannot be
 	Model   string     // "" : that of the options
 	Base    string     // the commit it is about
@@ -53,8 +54,9 @@ type Result struct {
 	Graph  *epic.Graph      // of it
 	Told   []blueprint.Told // lines of the answer of which nothing was made
 	Tried  []bench.TriedCheck
-	Added  []Added  // with Fill
-	Wrong  []string // with the last answer, if it cannot be used
+	Added  []Added   // with Fill
+	Found  []Finding // with Review
+	Wrong  []string  // with the last answer, if it cannot be used
 	Runner string
 	Asked  int // times
 	Usage  attempts.Usage
@@ -155,6 +157,10 @@ func (s *session) brief() reanchor.Planning {
 	p := reanchor.Planning{
 		Wanted: s.options.Secrets.Text(r.Text), From: r.From, Form: blueprint.Form, Most: MostTasks, Base: r.Base, Wall: s.left(),
 		USD: s.options.Budget.Attempt.USD, Tokens: s.options.Budget.Attempt.Tokens,
+	}
+	if r.Review != nil {
+		text, _ := r.Review.Encode() // it was read from a file
+		p.Epic = s.options.Secrets.Text(string(text))
 	}
 	if r.Fill != nil {
 		p.Form, p.Lacks = fillForm, lacking(r.Fill)

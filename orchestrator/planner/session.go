@@ -96,6 +96,9 @@ func (s *session) summary() string {
 	if s.result.Epic == nil {
 		return fmt.Sprintf("No plan after %d answers: %s", s.result.Asked, some(s.result.Wrong))
 	}
+	if s.request.Review != nil {
+		return fmt.Sprintf("%d findings in %s", len(s.result.Found), s.request.From)
+	}
 	return fmt.Sprintf("A plan of %d tasks: %s", len(s.result.Epic.Tasks), s.result.Epic.Title)
 }
 

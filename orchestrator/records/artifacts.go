@@ -45,6 +45,9 @@ func ofRun(p *Projector, e *attempts.Event, mode artifact.Mode) *artifact.Artifa
 	a := begin(p, e, mode, now)
 	addDone(p, a, p.run.done...)
 	a.Failed = p.run.failed.all()
+	if p.now.epic != nil {
+		a.RelatedBeads = p.now.epic.Related
+	}
 	a.Questions, a.Blockers = p.now.openQuestions(), p.now.blockers(e)
 	for i, finding := range p.run.deferred.all() {
 		a.Findings = append(a.Findings, artifact.Note{Key: "deferred " + strconv.Itoa(i+1), Text: finding})
@@ -70,7 +73,10 @@ func begin(p *Projector, e *attempts.Event, mode artifact.Mode, now string) *art
 	}
 	about := map[string]any{
 		"run": e.Run, "seq": int(e.Seq), "epic": p.now.o.EpicID, "report": p.now.o.file("runs", e.Run, "report.md"),
-		"cost_usd": p.run.usage.CostUSD, "input_tokens": int(p.run.usage.InputTokens), "output_tokens": int(p.run.usage.OutputTokens),
+		"input_tokens": int(p.run.usage.InputTokens), "output_tokens": int(p.run.usage.OutputTokens),
+	}
+	if cost := p.run.usage.CostUSD; cost > 0 { // else it is unknown
+		about["cost_usd"] = cost
 	}
 	if version := p.run.started.Relay; version != "" {
 		about["version"] = version

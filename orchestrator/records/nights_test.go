@@ -23,6 +23,7 @@ const planText = `version: 2
 id: 20260111-shop
 title: The shop takes orders
 bead: bd-12
+related_beads: [bd-3, bd-4]
 tasks:
   T1: {title: Store orders, checks: [go test ./store]}
   T2: {title: Totals are rounded, kind: bugfix, depends_on: [T1], description: 3 times 0.1 is not 0.3}
@@ -353,4 +354,33 @@ func FuzzEvents(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The handoff of another program is answered by the first run that quotes it, also when that run was killed.
+func TestForeignHandoffIsAnsweredOnce(t *testing.T) {
+	t.Parallel()
+	p := New(Options{EpicID: "20260111-shop", Plan: func(string) *epic.Epic { return nil }})
+	const a, b = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
+	start := func(id string) attempts.Event {
+		e := began("ba5e")
+		e.RunStarted.Handoff = &ledgersync.LeftBehind{ID: id, Agent: "codex", Deferred: []string{"logout"}}
+		return e
+	}
+	var answered []string
+	for i, e := range []attempts.Event{start(a), start(a), start(b)} {
+		for _, entry := range p.Apply(&night(run1, uint64(i+1), e)[0]).Entries {
+			answered = append(answered, entry.Transition.FromEntryID+" of "+entry.Transition.FromAgent)
+			w, err := ledgersync.Open(t.TempDir(), "shop", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Encode(entry); err != nil {
+				t.Error(err)
+			}
+			_ = w.Close()
+		}
+	}
+	if got := strings.Join(answered, ", "); got != a+" of codex, "+b+" of codex" {
+		t.Errorf("answered: %s", got)
+	}
 }

@@ -99,6 +99,7 @@ type Projector struct {
 	sessions  map[string]session
 	talk      talk
 	handoff   *ledgersync.Entry // of the last run that has stopped, until another one answers it
+	answered  string            // id of the last handoff of another program that a run has answered
 	finalized bool              // the epic is complete, and an artifact says so
 
 	tip         string // of the branch that the work is collected on
@@ -305,17 +306,30 @@ func (p *Projector) runStarted(e *attempts.Event) Records {
 		}
 	}
 	p.finalized = p.finalized && p.now.complete()
-	from := p.handoff
-	if from == nil {
-		return Records{}
+	records := Records{}
+	if from := p.handoff; from != nil {
+		records.Entries = append(records.Entries, p.answer(e, "transition", "another run of this epic has begun, and an earlier one has left a handoff", from))
 	}
 	p.handoff = nil
-	entry := p.entry(e, ledgersync.Transition, "transition", p.run.relay(), e.Run)
+	if h := started.Handoff; h != nil && h.ID != p.answered {
+		p.answered = h.ID
+		from := &ledgersync.Entry{
+			ID: h.ID, Agent: ledgersync.Agent{Name: stated(h.Agent)}, Session: ledgersync.Session{ID: stated(h.Session)},
+			SessionSummary: &ledgersync.SessionSummary{Completed: h.Completed, Deferred: h.Deferred, Blockers: h.Blockers},
+		}
+		records.Entries = append(records.Entries, p.answer(e, "transition/"+h.ID, "a run of this epic has begun, and "+from.Agent.Name+" has left a handoff", from))
+	}
+	return records
+}
+
+// answer returns the entry with which a run takes over from a handoff.
+func (p *Projector) answer(e *attempts.Event, what, why string, from *ledgersync.Entry) *ledgersync.Entry {
+	entry := p.entry(e, ledgersync.Transition, what, p.run.relay(), e.Run)
 	entry.SetSummary("relay goes on with " + p.now.title() + ": " + p.now.progress())
-	entry.Reasoning.Intent = "another run of this epic has begun, and an earlier one has left a handoff"
+	entry.Reasoning.Intent = why
 	entry.Answer(from, ledgersync.ContextAcquired{EntriesRead: 1},
 		ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.now.openQuestions(), ProposedNextSteps: p.now.next(10)})
-	return Records{Entries: []*ledgersync.Entry{entry}}
+	return entry
 }
 
 // runStopped records where a run has left the epic.

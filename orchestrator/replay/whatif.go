@@ -259,7 +259,11 @@ func (p *Plan) Lines() []string {
 }
 
 func (f *Figures) line() string {
-	line := fmt.Sprintf("%.1f min, %.2f USD, %d completed, %s", f.Minutes, f.CostUSD, f.Completed, plaintext.Count(f.Jobs, "job"))
+	cost := "unknown cost"
+	if f.CostUSD > 0 {
+		cost = fmt.Sprintf("%.2f USD", f.CostUSD)
+	}
+	line := fmt.Sprintf("%.1f min, %s, %d completed, %s", f.Minutes, cost, f.Completed, plaintext.Count(f.Jobs, "job"))
 	if len(f.Runners) > 0 {
 		line += ", " + strings.Join(f.Runners, ", ")
 	}

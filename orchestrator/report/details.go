@@ -67,8 +67,11 @@ func (p *page) attempts(t *Task) {
 	for i := range t.Attempts[from:] {
 		a := &t.Attempts[from+i]
 		length := ", " + lasting(a.Seconds)
-		if a.Seconds == 0 && p.over { // its end is unknown
+		switch {
+		case a.Seconds == 0 && p.over: // its end is unknown
 			length = ""
+		case a.EndedAt.Sub(a.StartedAt).Seconds() > a.Seconds+1e-3:
+			length = ", at least " + lasting(a.Seconds)
 		}
 		p.say("- attempt %d, %s%s: %s", a.ID, p.timeText(a.StartedAt), length, name(strings.ReplaceAll(string(a.Result), "_", " ")))
 		if a.Result != attempts.ResultSuccess && a.Outcome != "" {
@@ -299,10 +302,13 @@ func writeShareTable(p *page, of string, list []Share) {
 			who = "not known"
 		}
 		usd := fmt.Sprintf("%.2f", s.CostUSD)
-		if s.EstimatedCost() {
+		switch {
+		case s.CostUSD == 0:
+			usd = "unknown"
+		case s.EstimatedCost():
 			usd += " (estimated)"
 		}
-		if s.Unpriced > 0 {
+		if s.Unpriced > 0 && s.CostUSD > 0 {
 			usd += fmt.Sprintf(", and %s without a price", plaintext.Count(s.Unpriced, "attempt"))
 		}
 		p.say("| %s | %d | %s | %s | %s | %s |\n", who, s.Attempts, usd, plaintext.Amount(s.InputTokens), plaintext.Amount(s.CachedTokens), plaintext.Amount(s.OutputTokens))

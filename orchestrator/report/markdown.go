@@ -93,7 +93,10 @@ func (p *page) run(r *Run) string {
 	if !r.StoppedAt.IsZero() {
 		shown += " to " + p.timeText(r.StoppedAt)
 	}
-	if r.Seconds > 0 {
+	switch {
+	case r.Seconds > 0 && r.Reason == string(Crashed):
+		shown += ", at least " + lasting(r.Seconds)
+	case r.Seconds > 0:
 		shown += ", " + lasting(r.Seconds)
 	}
 	if r.Jobs > 0 {

@@ -261,6 +261,7 @@ func TestRunsOfOneNight(t *testing.T) {
 	}
 	crashed := NewJournal("")
 	crashed.Add(attempts.Event{Run: "a", At: at(0), RunStarted: &attempts.RunStarted{PID: 8}})
+	crashed.Add(attempts.Event{Run: "a", At: at(3), Type: attempts.TypeBriefed, Task: "T1", Attempt: 1, Briefed: &attempts.Briefed{}})
 	crashed.Add(attempts.Event{Run: "b", At: at(9), RunStarted: &attempts.RunStarted{PID: 8}})
 	crashed.Add(attempts.Event{Run: "b", At: at(10), RunStopped: &attempts.RunStopped{Reason: string(decide.NoRunnableTasks)}})
 	if got := nightOf(crashed); got != "a b" {
@@ -268,6 +269,11 @@ func TestRunsOfOneNight(t *testing.T) {
 	}
 	in := night(t, "x")
 	in.Journal = crashed
+	in.Ledger.Tasks["T1"] = &attempts.TaskRecord{Attempts: []attempts.Attempt{{ID: 1, Run: "a", StartedAt: at(1), EndedAt: at(9), Result: attempts.ResultInterrupted}}}
+	var page strings.Builder
+	if err := Make(in).Markdown(&page, time.UTC); err != nil || !strings.Contains(page.String(), ", at least 3m") || !strings.Contains(page.String(), ", at least 2m") {
+		t.Errorf("the run was killed after 3 minutes or more, its attempt after 2: %v\n%s", err, page.String())
+	}
 	if r := Make(in); len(r.Runs) != 2 || r.Runs[0].Reason != "crashed" || !r.Runs[0].StoppedAt.IsZero() || r.Runs[1].Reason == "crashed" {
 		t.Errorf("got %+v", r.Runs)
 	}

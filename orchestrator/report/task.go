@@ -135,7 +135,15 @@ func (m *builder) attemptSeconds(a *attempts.Attempt) float64 {
 	if a.Result == attempts.ResultInProgress && m.Running {
 		return secondsBetween(a.StartedAt, m.Now)
 	}
-	return secondsBetween(a.StartedAt, a.EndedAt)
+	end := a.EndedAt
+	if m.Journal != nil {
+		for i := range m.Journal.session { // a run that was killed has told no end: the one that found the attempt came later
+			if s := &m.Journal.session[i]; s.ID == a.Run && s.StoppedAt.IsZero() && end.After(s.seen) {
+				end = s.seen
+			}
+		}
+	}
+	return secondsBetween(a.StartedAt, end)
 }
 
 func (m *builder) attempt(a *attempts.Attempt) Attempt {

@@ -192,7 +192,7 @@ func gatesDoc(t *testing.T) string {
 			false, c, after(a, b), "charged attempts reach `max_attempts_per_task`, also if you lower it later",
 			fmt.Sprintf("%d times by default", defaultMaxAttempts), "change the task, or raise the limit",
 		},
-		{false, a, after(a), "two charged attempts in a row print the same error, and no check has fewer failing tests; an exit status, a limit or a missing change alone does not count as an error", "twice", "change the task"},
+		{false, a, after(a), "two charged attempts in a row print the same error, or the last four two in turn, and no check has fewer failing tests; a check that prints nothing fails in the same way on the same change; an exit status, a limit or a missing change alone does not count as an error", "twice", "change the task"},
 		{
 			false, conflict, after(conflict, conflict), "attempts end as `conflict`, or as `environment` (a fault of this machine)",
 			fmt.Sprintf("%d times", maxCostly), "declare shared files, or repair the machine",

@@ -116,10 +116,8 @@ func GateAfter(rec attempts.TaskRecord, ended attempts.Ended, lim Limits) *attem
 		return &attempts.Gate{Reason: attempts.QualityGateBlocked, Detail: summary(ended.Receipt)}
 	case n >= most:
 		return tooMany(n, most, ended.Receipt)
-	case repeated(rec, ended.Receipt):
-		return sameError(ended.Receipt)
 	}
-	return nil
+	return repeated(rec, ended.Receipt)
 }
 
 // gateUncharged returns the gate that follows from an attempt that failed through no fault of its agent, or nil.
@@ -158,8 +156,10 @@ func GateBefore(rec attempts.TaskRecord, lim Limits, overBudget string, again bo
 	case k > 0 && rec.Attempts[k-1].AwaitsReview():
 	case n > most || n == most && (again || most == 1):
 		return tooMany(n, most, last)
-	case n > 0 && again && repeated(before, last):
-		return sameError(last)
+	case n > 0 && again:
+		if gate := repeated(before, last); gate != nil {
+			return gate
+		}
 	}
 	return budgetGate(overBudget)
 }
@@ -207,16 +207,26 @@ func endedAs(rec attempts.TaskRecord, o attempts.Outcome) int {
 	return n
 }
 
-// repeated compares with the last charged attempt; uncharged ones in between prove nothing. Fewer failing tests than then
-// are progress, whatever else was printed.
-func repeated(rec attempts.TaskRecord, now attempts.Receipt) bool {
+// repeated gates a task whose last charged attempt failed with the same error, or whose last two errors are those of the two attempts
+// before; uncharged ones in between prove nothing. Fewer failing tests than then are progress, whatever else was printed.
+func repeated(rec attempts.TaskRecord, now attempts.Receipt) *attempts.Gate {
+	past := []attempts.Receipt{now} // charged, the newest first
 	for _, a := range slices.Backward(rec.SinceReset()) {
 		if a.Charged {
-			cause := attempts.Cause(now)
-			return cause != "" && cause == attempts.Cause(a.Receipt) && !fewerFailed(a.Receipt, now)
+			past = append(past, a.Receipt)
 		}
 	}
-	return false
+	same := func(i, before int) bool {
+		cause := attempts.Cause(past[i])
+		return cause != "" && cause == attempts.Cause(past[before]) && !fewerFailed(past[before], past[i])
+	}
+	switch {
+	case len(past) > 1 && same(0, 1):
+		return &attempts.Gate{Reason: attempts.RepeatedFailure, Detail: "the same error twice in a row: " + summary(now)}
+	case len(past) > 3 && same(0, 2) && same(1, 3):
+		return &attempts.Gate{Reason: attempts.RepeatedFailure, Detail: "the same two errors in turn; the last: " + summary(now)}
+	}
+	return nil
 }
 
 // fewerFailed reports whether a check that failed before fails with fewer tests now.
@@ -240,10 +250,6 @@ func (l Limits) attempts() int {
 
 func tooMany(n, most int, last attempts.Receipt) *attempts.Gate {
 	return &attempts.Gate{Reason: attempts.MaxAttempts, Detail: fmt.Sprintf("%d of %d attempts failed; the last: %s", n, most, summary(last))}
-}
-
-func sameError(last attempts.Receipt) *attempts.Gate {
-	return &attempts.Gate{Reason: attempts.RepeatedFailure, Detail: "the same error twice in a row: " + summary(last)}
 }
 
 // faultlessText returns the message of a gate after n attempts that failed through no fault of the agent, of which last is

@@ -128,6 +128,38 @@ func TestRepeatedFailureLooksAtTheOutput(t *testing.T) {
 	}
 }
 
+// A check that prints nothing fails in the same way when it judges the same change, and two errors may come in turn.
+func TestRepeatedFailureOfSilentChecksAndInTurn(t *testing.T) {
+	t.Parallel()
+	fail := func(tail, change string) attempts.Receipt {
+		return attempts.Receipt{ErrorCategory: attempts.TestFailure, Change: change, Checks: []attempts.CheckRun{{Name: "grep -q b", ExitCode: 1, Tail: tail, Phase: "task"}}}
+	}
+	a, b, c := fail("no a", ""), fail("no b", ""), fail("no c", "")
+	for name, c := range map[string]struct {
+		past []attempts.Receipt
+		now  attempts.Receipt
+		want string
+	}{
+		"the same change":    {[]attempts.Receipt{fail("", "1")}, fail("", "1"), "the same error twice in a row"},
+		"another change":     {[]attempts.Receipt{fail("", "1")}, fail("", "2"), ""},
+		"no change is known": {[]attempts.Receipt{fail("", "")}, fail("", ""), ""},
+		"in turn":            {[]attempts.Receipt{a, b, a}, b, "the same two errors in turn"},
+		"once in turn":       {[]attempts.Receipt{a, b}, a, ""},
+		"three of them":      {[]attempts.Receipt{a, b, c}, b, ""},
+		"another last":       {[]attempts.Receipt{a, b, a}, c, ""},
+	} {
+		var rec attempts.TaskRecord
+		for i, r := range c.past {
+			rec.Attempts = append(rec.Attempts, attempts.Attempt{ID: i + 1, Charged: true, Result: attempts.ResultFailure, Receipt: r})
+		}
+		now := attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true, Receipt: c.now}
+		gate := GateAfter(rec, now, Limits{9, 9})
+		if (gate != nil) != (c.want != "") || gate != nil && (gate.Reason != attempts.RepeatedFailure || !strings.HasPrefix(gate.Detail, c.want)) {
+			t.Errorf("%s: got %+v, want %q", name, gate, c.want)
+		}
+	}
+}
+
 // What is kept of an output is its end: that may be the same while fewer tests fail.
 func TestFewerFailingTestsAreProgress(t *testing.T) {
 	t.Parallel()

@@ -28,6 +28,7 @@ type Change struct {
 	Code string // " M", "??", "UU", …
 	Path string // as git has it: bytes, not always UTF-8; "/" separates on every system
 	From string // old path of a rename
+	Blob string // of the file at the path now, where two commits were compared
 	Link string // commit of another repository that stands at the path now, where two commits were compared
 }
 

@@ -200,7 +200,7 @@ func (s *nameScan) take(rec []byte) error {
 		if rec[0] != ':' || len(fields) != 5 || fields[4] == "" || fields[4][0] < 'A' || fields[4][0] > 'Z' {
 			return oddRecord("change letter", rec)
 		}
-		s.pending, s.wants = Change{Code: fields[4][:1]}, 1
+		s.pending, s.wants = Change{Code: fields[4][:1], Blob: fields[3]}, 1
 		if fields[1] == linkMode {
 			s.pending.Link = fields[3]
 		}

@@ -78,7 +78,13 @@ func TestStatusRecords(t *testing.T) {
 func TestNameRecords(t *testing.T) {
 	t.Parallel()
 	got, err := readNames(aChange+"M\x00a\nb\x00"+aChange+"R087\x00old\x00new\x00"+aChange+"C100\x00M\x00A\x00:100644 160000 1 2 T\x00mod\x00", 3)
-	want := []Change{{Code: "M", Path: "a\nb"}, {Code: "R", Path: "new", From: "old"}, {Code: "C", Path: "A", From: "M"}, {Code: "T", Path: "mod", Link: "2"}}
+	none := strings.Repeat("0", 40)
+	want := []Change{
+		{Code: "M", Path: "a\nb", Blob: none},
+		{Code: "R", Path: "new", From: "old", Blob: none},
+		{Code: "C", Path: "A", From: "M", Blob: none},
+		{Code: "T", Path: "mod", Blob: "2", Link: "2"},
+	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("names = %q, %v, want %q", got, err, want)
 	}

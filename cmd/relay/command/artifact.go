@@ -76,15 +76,18 @@ func newArtifactNewCommand(a *cli.App) *cobra.Command {
 		Use:   "new MODE",
 		Short: "Write an artifact",
 		Long: `Write an artifact: a checkpoint, a handoff or a finalize. Date, branch and
-commit are filled in. A folder thoughts that is made for it is ignored by git.`,
+commit are filled in. --json reads all fields that a mode has; flags replace
+them. A folder thoughts that is made for it is ignored by git.`,
 		Example: `  relay artifact new checkpoint --goal "Users log in" --now "Logout is missing"
-  relay artifact new handoff --bead T-12 --goal "Users log in" --now Logout`,
+  relay artifact new handoff --bead T-12 --goal "Users log in" --now Logout
+  relay artifact new finalize --json fields.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: inCheckout(a, func(ctx context.Context, p *project.Project, args []string) error {
 			return recorded.NewArtifact(ctx, a, p, args[0], opts)
 		}),
 	}
 	f := cmd.Flags()
+	f.StringVar(&opts.JSON, "json", "", "read the fields of the artifact from `FILE`, JSON or YAML; - is stdin")
 	f.StringVar(&opts.Goal, "goal", "", "`TEXT`: what is to be reached")
 	f.StringVar(&opts.Now, "now", "", "`TEXT`: what stands next")
 	f.StringVar(&opts.Outcome, "outcome", "", "`OUTCOME` of the session: "+recorded.OutcomeNames()+"; by default PARTIAL_PLUS, and SUCCEEDED of a finalize")

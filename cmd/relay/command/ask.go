@@ -92,25 +92,3 @@ func runAsk(ctx context.Context, opts askOptions) error {
 	}
 	return cli.Print(opts.app, opts.json, askAnswer{Task: opts.request.Task, Message: message}, message)
 }
-
-// askRunInstead has the run that holds the epic do what else is done on the ledger. A command that holds it is named, and so is a run of
-// another machine.
-func askRunInstead(
-	ctx context.Context, opts gateOptions, p *project.Project, held *attempts.HeldError, what attempts.RequestKind,
-) (gateAnswer, error) {
-	busy := &terminal.Hinted{
-		Err: errors.New(terminal.HolderMessage(held, held)), Code: terminal.Running,
-		Hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch" + opts.flag,
-	}
-	run, err := project.ActiveRun(ctx, p)
-	switch {
-	case held.Foreign || err != nil && ctx.Err() == nil:
-		return gateAnswer{}, busy
-	case err != nil:
-		return gateAnswer{}, err
-	case opts.cascade:
-		return gateAnswer{}, &terminal.Hinted{Err: errors.New("--cascade is not for a run that is on"), Code: terminal.Running, Hint: "type it again when the run has ended: relay status --watch" + opts.flag}
-	}
-	message, err := session.Ask(ctx, p, run.Holder, session.Request{What: what, Task: opts.task, Reason: opts.reason})
-	return gateAnswer{Task: opts.task, Changed: []string{opts.task}, Message: message}, err
-}

@@ -83,7 +83,10 @@ func runConfig(ctx context.Context, opts configOptions) error {
 // printSchema takes the name of the schema from behind the flag with or without an equals sign.
 func printSchema(opts configOptions) error {
 	name := opts.schema
-	if opts.key != "" && name == "config" {
+	switch {
+	case opts.key != "" && name != "config":
+		name += " " + opts.key
+	case opts.key != "":
 		name = opts.key
 	}
 	var schema []byte

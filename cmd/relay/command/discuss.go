@@ -10,6 +10,7 @@ import (
 	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/recorded"
+	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
 )
 
@@ -117,8 +118,8 @@ func markDiscussion(ctx context.Context, a *cli.App, in discussion.Input, asJSON
 	if _, err := pl.Task(of[1]); err != nil {
 		return nil //nolint:nilerr // the discussion is about the whole epic, or a task that left the plan
 	}
-	opts := gateOptions{app: a, task: of[1], reason: strings.TrimSpace(in.Note)}
-	done, err := opts.decide(ctx, p, pl, attempts.RequestAnswer, answerTask)
+	said := session.Decision{App: a, Task: of[1], Reason: strings.TrimSpace(in.Note)}
+	done, err := said.Make(ctx, p, pl, attempts.RequestAnswer, session.Answer)
 	if err != nil || asJSON {
 		return err
 	}

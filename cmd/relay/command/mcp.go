@@ -36,7 +36,12 @@ func runMCP(ctx context.Context, a *cli.App) error {
 	if a.CanAsk() {
 		return &terminal.UsageError{Message: "relay mcp talks to a client of MCP, and this is a terminal", Hint: "claude mcp add relay -- relay mcp"}
 	}
-	served := &servedApp{app: a, epic: a.Epic}
+	if a.Epic != "" {
+		if _, _, err := a.PlannedAnyhow(ctx); err != nil {
+			return err
+		}
+	}
+	served := &servedApp{app: a, dir: a.Dir, epic: a.Epic}
 	if p, err := a.Repository(ctx); err == nil {
 		top, inside := cli.CheckoutOfRun(ctx, a, p)
 		if inside {
@@ -61,7 +66,7 @@ func (unclosed) Close() error { return nil }
 // servedApp does what tools ask for, one at a time, with the environment of this process.
 type servedApp struct {
 	app  *cli.App
-	dir  string // top folder of the checkout of the run that has started this process; "" : where it was started
+	dir  string // top folder of the checkout of the run that has started this process, else that of -C; "" : where it was started
 	epic string // of a playlist, that --epic names or this process's agent works for; "" : it is the one in relay's folder
 }
 

@@ -15,6 +15,7 @@ type planOptions struct {
 	planning.Options
 
 	issues planning.GitHub
+	review string
 }
 
 func newPlanCommand(a *cli.App) *cobra.Command {
@@ -33,13 +34,15 @@ has to run. relay lists mistakes, and the agent answers again, --rounds times in
 all. A plan has at most %d tasks.
 
 Then relay shows the plan, and asks before it writes epic.yml. Without a
-terminal nothing is written, and relay says what to type.`, planning.MostTasks),
+terminal nothing is written, and relay says what to type. --review FILE asks for
+what was misread in the plan that the epic was made of, and changes nothing.`, planning.MostTasks),
 		Example: `  relay plan 'Users can sign up by mail'
   relay plan docs/idea.md --runner codex
   relay plan --issues 12,15
+  relay plan --review docs/plan.md
   gh issue view 12 | relay plan - --yes`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if opts.issues.Named() {
+			if opts.issues.Named() || opts.review != "" {
 				return cobra.NoArgs(cmd, args)
 			}
 			return cobra.ExactArgs(1)(cmd, args)
@@ -54,6 +57,7 @@ terminal nothing is written, and relay says what to type.`, planning.MostTasks),
 	f.BoolVar(&opts.Force, "force", false, "replace an epic in progress; the old one is archived")
 	f.BoolVarP(&opts.Yes, "yes", "y", false, "do not ask for confirmation")
 	f.BoolVar(&opts.JSON, "json", false, "print JSON; without --yes nothing is written")
+	f.StringVar(&opts.review, "review", "", "read the epic against `FILE`, its plan, and list what was misread")
 	f.StringVar(&opts.issues.Milestone, "milestone", "", "what is wanted are the issues of a `MILESTONE` on GitHub, read with gh")
 	f.IntSliceVar(&opts.issues.Numbers, "issues", nil, "these issues on GitHub and their parts, by `NUMBER`")
 	return cmd
@@ -64,6 +68,9 @@ func runPlan(ctx context.Context, opts planOptions, args []string) error {
 	p, err := a.Locate(ctx, nil)
 	if err != nil {
 		return err
+	}
+	if opts.review != "" {
+		return planning.Review(ctx, opts.Options, p, opts.review)
 	}
 	wanted, err := planning.Read(ctx, a, p, append(args, "")[0], opts.issues.In(p))
 	if err != nil {

@@ -351,7 +351,7 @@ func TestRealAgentsHandOver(t *testing.T) {
 	l.model.Play("codex", helloTask...)
 	r := l.work(terminal.OK)
 	r.says(t, "T1 attempt 1/3 started (claude)")
-	r.says(t, "T1 attempt 1/3 started (codex)")
+	r.says(t, "T1 attempt 2 (counts as 1/3) started (codex)")
 	l.answered("claude", "used up")
 	l.answered("codex", "write", "claim")
 	if list := l.done("quota"); len(list) != 2 || list[0].Runner != "claude" || list[1].Runner != "codex" {

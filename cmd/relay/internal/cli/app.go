@@ -88,6 +88,14 @@ func ReadInput(a *App, from string) ([]byte, error) {
 	return artifact.ReadText(a.Path(from))
 }
 
+// InputName returns the name of an input in messages.
+func InputName(from string) string {
+	if from == "-" {
+		return "stdin"
+	}
+	return from
+}
+
 // ReadObject reads one JSON object as [ReadInput] does, and refuses keys that it does not know: mistake says why.
 func ReadObject(a *App, from string, to any) (mistake, err error) {
 	content, err := ReadInput(a, from)

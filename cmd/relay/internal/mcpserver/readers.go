@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strconv"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"relay/attempts/discussion"
@@ -77,7 +79,7 @@ func addReader[Q interface {
 ) {
 	closed := false
 	mcp.AddTool(m, &mcp.Tool{
-		Name: name, Description: description,
+		Name: name, Description: description, InputSchema: inputOf[Q](),
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed},
 	}, func(ctx context.Context, _ *mcp.CallToolRequest, q Q) (answer *mcp.CallToolResult, _ any, err error) {
 		answer, err = s.do(ctx, func() *mcp.CallToolResult {
@@ -90,6 +92,16 @@ func addReader[Q interface {
 		})
 		return answer, nil, err
 	})
+}
+
+// inputOf returns the schema of a tool's input. A list in it cannot be null: clients that read the type of an argument expect one.
+func inputOf[Q any]() *jsonschema.Schema {
+	lists := map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[[]string](): {Type: "array", Items: &jsonschema.Schema{Type: "string"}}}
+	schema, err := jsonschema.For[Q](&jsonschema.ForOptions{TypeSchemas: lists})
+	if err != nil { // the type is not one of a tool
+		panic(err)
+	}
+	return schema
 }
 
 // named are the arguments that name a task, and an attempt unless that is 0. They are no flags, whatever they hold.

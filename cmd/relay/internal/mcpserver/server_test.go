@@ -137,6 +137,30 @@ func TestWorker(t *testing.T) {
 	}
 }
 
+// Clients that build a form or read arguments by their types take no list that may be null.
+func TestSchemasWithoutNull(t *testing.T) {
+	t.Parallel()
+	result, err := relayfiles.Out(filepath.Join(t.TempDir(), "result.json"), "run/T1/1", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for tool, err := range session(t, options(t, map[string]string{"RELAY_ATTEMPT": "run/T1/1", "RELAY_RESULT": result})).Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, schema := range []any{tool.InputSchema, tool.OutputSchema} {
+			if text, err := json.Marshal(schema); err != nil || bytes.Contains(text, []byte(`"null"`)) {
+				t.Errorf("%s: %s, %v", tool.Name, text, err)
+			}
+		}
+		seen++
+	}
+	if seen != 13 {
+		t.Errorf("there are %d tools", seen)
+	}
+}
+
 // By MCP the schemas say what they say in the library, and nothing is written that they refuse.
 func TestSameVerdicts(t *testing.T) {
 	t.Parallel()

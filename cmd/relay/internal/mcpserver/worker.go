@@ -53,6 +53,7 @@ func (w *worker) add(m *mcp.Server) {
 		Name: "ask_person",
 		Description: "Ask a person what you cannot continue without. Then end your work: relay keeps it, and your session continues with the answer. " +
 			"Decide yourself what you can decide.",
+		InputSchema: inputOf[inquiry](),
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: &adds, OpenWorldHint: &closed},
 	}, func(ctx context.Context, _ *mcp.CallToolRequest, q inquiry) (answer *mcp.CallToolResult, _ any, err error) {
 		answer, err = w.do(ctx, func() *mcp.CallToolResult {

@@ -5,6 +5,8 @@
 //
 // archive.go puts an old epic away to make room for a new one.
 //
+// review.go has an agent read the epic against its plan.
+//
 // demo.go makes the scratch repository of relay demo, and knows what its scripted run must come to.
 //
 // planfile.go reads the plan that a person names: a blueprint, or a plan in the form of another tool.
@@ -58,6 +60,7 @@ type Options struct {
 type Wanted struct {
 	Text, From string
 	Fill       *epic.Epic // only what this plan lacks is wanted, and Text is it; nil: a plan is
+	Review     *epic.Epic // only what was misread when it was made of Text is wanted
 }
 
 // Read reads what a person names: a file, a folder or issues in which relay init finds a plan, - for stdin, or an idea in words.
@@ -125,7 +128,7 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 	if o.USD < 0 {
 		return m, &terminal.UsageError{Message: "--budget needs an amount above 0", Hint: "leave it out for what an attempt may cost"}
 	}
-	if err := ArchiveRefusal(p, ArchiveOptions{Again: again, Force: o.Force}); err != nil {
+	if err := ArchiveRefusal(p, ArchiveOptions{Again: again, Force: o.Force}); err != nil && w.Review == nil {
 		return m, err
 	}
 	names, err := agents(p, o.Runner)
@@ -142,10 +145,14 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 	}
 	stub := &project.Plan{Epic: &epic.Epic{ID: "planning", Title: "A plan"}}
 	request := planner.Request{
-		Run: planner.NewRun(o.App.Now()), From: w.From, Text: w.Text, Fill: w.Fill, Runners: names, Model: o.Model, Base: m.Base,
-		Rounds: o.Rounds, Now: o.App.Now,
+		Run: planner.NewRun(o.App.Now()), From: w.From, Text: w.Text, Fill: w.Fill, Review: w.Review, Runners: names, Model: o.Model,
+		Base: m.Base, Rounds: o.Rounds, Now: o.App.Now,
 	}
-	fmt.Fprintf(o.App.Err, "relay: %s is asked for a plan, in a checkout of its own; your files stay as they are\n", plaintext.Fit(names[0], 40))
+	what, noun := "for a plan", "plan"
+	if w.Review != nil {
+		what, noun = "what of "+w.From+" was misread", "review"
+	}
+	fmt.Fprintf(o.App.Err, "relay: %s is asked %s, in a checkout of its own; your files stay as they are\n", plaintext.Fit(names[0], 40), what)
 	m.Result, err = session.RunPlanner(ctx, o.App, session.Target{Guardian: g, Project: p, Plan: stub}, request, o.USD)
 	for _, note := range m.Notes {
 		o.App.Warn(plaintext.Fit(note.Text, 300))
@@ -159,7 +166,7 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 	if err != nil {
 		return m, err
 	}
-	return m, m.failure(p, o)
+	return m, m.failure(p, o, noun)
 }
 
 // agents returns who is asked: the named one, else the configured ones whose programs are there, in their order.
@@ -176,7 +183,7 @@ func agents(p *project.Project, named string) (names []string, err error) {
 }
 
 // failure returns the error of a plan that cannot be used; nil when it can.
-func (m *Made) failure(p *project.Project, o Options) error {
+func (m *Made) failure(p *project.Project, o Options, noun string) error {
 	if m.Epic != nil {
 		return nil
 	}
@@ -186,7 +193,7 @@ func (m *Made) failure(p *project.Project, o Options) error {
 	}
 	if m.Over != nil {
 		hint = append(hint, "allow it more: --budget N")
-		return &terminal.Hinted{Err: fmt.Errorf("there is no plan: %w", m.Over), Code: terminal.Stopped, Hint: strings.Join(hint, "\n")}
+		return &terminal.Hinted{Err: fmt.Errorf("there is no %s: %w", noun, m.Over), Code: terminal.Stopped, Hint: strings.Join(hint, "\n")}
 	}
 	for _, w := range m.Wrong[:min(len(m.Wrong), 10)] {
 		fmt.Fprintf(o.App.Err, "relay: %s\n", plaintext.Fit(w, 300))
@@ -195,7 +202,7 @@ func (m *Made) failure(p *project.Project, o Options) error {
 		fmt.Fprintf(o.App.Err, "relay: and %d more\n", n)
 	}
 	return &terminal.Hinted{
-		Err:  fmt.Errorf("%s has made no plan that can be used, in %s", m.Runner, plaintext.Count(m.Asked, "answer")),
+		Err:  fmt.Errorf("%s has made no %s that can be used, in %s", m.Runner, noun, plaintext.Count(m.Asked, "answer")),
 		Code: terminal.Invalid, Hint: strings.Join(append(hint, "have it try more often: --rounds "+fmt.Sprint(2*o.Rounds)), "\n"),
 	}
 }

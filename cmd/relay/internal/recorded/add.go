@@ -90,9 +90,7 @@ func CheckAuthor(name string) error {
 
 func readJSON(a *cli.App, from string, e *ledgersync.Entry) error {
 	mistake, err := cli.ReadObject(a, from, e)
-	if from == "-" {
-		from = "what stdin gave"
-	}
+	from = cli.InputName(from)
 	switch {
 	case errors.Is(mistake, cli.ErrMore):
 		return &terminal.Hinted{Err: fmt.Errorf("%s has more than one entry", from), Hint: "add them one by one"}

@@ -1,10 +1,12 @@
 package recorded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +21,7 @@ import (
 
 // NewOptions are the flags of relay artifact new.
 type NewOptions struct {
+	JSON                              string // file with fields, - for stdin; "": the flags say all
 	Goal, Now, Outcome, Session, Bead string
 	Next                              []string
 }
@@ -29,27 +32,53 @@ func NewArtifact(ctx context.Context, a *cli.App, p *project.Project, mode strin
 	if !slices.Contains(artifact.Modes(), m) {
 		return &terminal.UsageError{Message: fmt.Sprintf("there is no mode %q of artifacts", mode), Hint: "it is one of " + names(artifact.Modes())}
 	}
-	if strings.TrimSpace(o.Goal) == "" || strings.TrimSpace(o.Now) == "" {
-		return &terminal.UsageError{Message: "an artifact says what the goal is and what stands next", Hint: fmt.Sprintf("relay artifact new %s --goal TEXT --now TEXT", mode)}
-	}
-	if artifact.RequiresBead(m) && o.Bead == "" {
-		return &terminal.UsageError{Message: fmt.Sprintf("a %s names what the work is about", mode), Hint: fmt.Sprintf("relay artifact new %s --bead ID: of a ticket, a bead or an epic", mode)}
-	}
-	outcome, err := outcomeOf(o.Outcome)
+	f, err := o.fields(a)
 	if err != nil {
 		return err
 	}
-	if outcome == "" {
-		outcome = artifact.PartialPlus
-		if m == artifact.Finalize {
-			outcome = artifact.Succeeded
+	if strings.TrimSpace(f.Goal) == "" || strings.TrimSpace(f.Now) == "" {
+		return &terminal.UsageError{Message: "an artifact says what the goal is and what stands next", Hint: fmt.Sprintf("relay artifact new %s --goal TEXT --now TEXT", mode)}
+	}
+	if artifact.RequiresBead(m) && f.PrimaryBead == "" {
+		return &terminal.UsageError{Message: fmt.Sprintf("a %s names what the work is about", mode), Hint: fmt.Sprintf("relay artifact new %s --bead ID: of a ticket, a bead or an epic", mode)}
+	}
+	usual := artifact.PartialPlus
+	if m == artifact.Finalize {
+		usual = artifact.Succeeded
+	}
+	session := plaintext.FirstOf(f.Session, f.PrimaryBead, filepath.Base(p.Root))
+	head := artifact.New(m, f.Goal, f.Now, usual, artifact.Origin{Date: a.Now(), Session: session})
+	f.Version, f.Mode, f.Date, f.Session, f.Goal, f.Now = head.Version, m, cmp.Or(f.Date, head.Date), head.Session, head.Goal, head.Now
+	f.Outcome = cmp.Or(f.Outcome, head.Outcome)
+	if f.Git == nil {
+		f.Git = GitOf(ctx, p)
+	}
+	return WriteArtifact(a, p, f, f.Session)
+}
+
+// fields returns the fields that the user gives: those of flags replace those of a file.
+func (o *NewOptions) fields(a *cli.App) (*artifact.Artifact, error) {
+	f := &artifact.Artifact{}
+	if o.JSON != "" {
+		text, err := cli.ReadInput(a, o.JSON)
+		if err != nil {
+			return nil, err
+		}
+		f, _, err = artifact.Decode(text)
+		if err == nil && len(f.Extra) > 0 {
+			err = fmt.Errorf("artifacts do not have the field %s", strings.Join(slices.Sorted(maps.Keys(f.Extra)), ", "))
+		}
+		if err != nil {
+			return nil, &terminal.Hinted{Err: fmt.Errorf("%s: %w", cli.InputName(o.JSON), err), Hint: "relay artifact validate --schema prints the fields"}
 		}
 	}
-	session := plaintext.FirstOf(o.Session, o.Bead, filepath.Base(p.Root))
-	f := artifact.New(m, o.Goal, o.Now, outcome, artifact.Origin{Date: a.Now(), Session: session, PrimaryBead: o.Bead})
-	f.Next = o.Next
-	f.Git = GitOf(ctx, p)
-	return WriteArtifact(a, p, f, f.Session)
+	outcome, err := outcomeOf(o.Outcome)
+	f.Outcome, f.PrimaryBead, f.Session = cmp.Or(outcome, f.Outcome), cmp.Or(o.Bead, f.PrimaryBead), cmp.Or(o.Session, f.Session)
+	f.Goal, f.Now = cmp.Or(o.Goal, f.Goal), cmp.Or(o.Now, f.Now)
+	if len(o.Next) > 0 {
+		f.Next = o.Next
+	}
+	return f, err
 }
 
 // OutcomeNames lists the outcomes.

@@ -159,7 +159,7 @@ func (h *handoff) artifact(ctx context.Context, a *cli.App, p *project.Project, 
 	for _, what := range slices.Sorted(maps.Keys(h.Context)) {
 		f.Findings = append(f.Findings, artifact.Note{Key: what, Text: h.Context[what]})
 	}
-	f.Git = GitOf(ctx, p)
+	f.Git, f.RelatedBeads = GitOf(ctx, p), h.epic.Related
 	f.Test, f.ContinuationPrompt = h.State["tests"], h.Notes
 	files := artifact.Files{}
 	for _, c := range e.Artifacts {

@@ -48,16 +48,12 @@ const HandoffShape = `  {
 
 // statementFrom reads a statement; "-" is stdin. A key that statements do not have is a mistake.
 func statementFrom(a *cli.App, from string) (s HandoffStatement, err error) {
-	name := from
-	if from == "-" {
-		name = "stdin"
-	}
 	mistake, err := cli.ReadObject(a, from, &s)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](mistake); ok {
 		mistake = fmt.Errorf("field %s: a %s is not what it takes", wrong.Field, wrong.Value)
 	}
 	if mistake != nil {
-		err = &terminal.Hinted{Err: fmt.Errorf("%s is not a handoff: %w", name, mistake), Hint: "relay handoff --help shows what it looks like"}
+		err = &terminal.Hinted{Err: fmt.Errorf("%s is not a handoff: %w", cli.InputName(from), mistake), Hint: "relay handoff --help shows what it looks like"}
 	}
 	return s, err
 }

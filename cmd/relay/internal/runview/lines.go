@@ -99,7 +99,7 @@ func updateText(u decide.Update) string {
 			msg += ", " + u.Budget
 		}
 	case decide.Started:
-		msg = fmt.Sprintf("%s attempt %d/%d started (%s): %s", u.Task, u.Try, u.Max, u.Runner, u.Title)
+		msg = fmt.Sprintf("%s %s started (%s): %s", u.Task, attemptText(u), u.Runner, u.Title)
 	case decide.SettingUp, decide.Checking:
 		msg = fmt.Sprintf("%s %s: %s", u.Task, strings.ReplaceAll(string(u.Kind), "_", " "), u.Text)
 	case decide.Reviewing:
@@ -109,7 +109,7 @@ func updateText(u decide.Update) string {
 	case decide.Completed:
 		msg = fmt.Sprintf("%s completed in %s, %d of %d done%s", u.Task, taken(u), u.Counts.Completed, u.Counts.Total, plaintext.Because(u.Text))
 	case decide.UpdateFailed:
-		msg = fmt.Sprintf("%s attempt %d/%d failed after %s, will be tried again%s", u.Task, u.Try, u.Max, taken(u), plaintext.Because(u.Text))
+		msg = fmt.Sprintf("%s %s failed after %s, %s%s", u.Task, attemptText(u), taken(u), nextText(u), plaintext.Because(u.Text))
 	case decide.Retry, decide.Held:
 		msg = u.Task + " " + unchargedWords[u.Kind] + plaintext.Because(u.Text)
 	case decide.Gated:
@@ -126,6 +126,22 @@ func updateText(u decide.Update) string {
 		msg = requestText(u)
 	}
 	return plaintext.Fit(msg, maxLine)
+}
+
+// attemptText returns the number of an attempt in the ledger, and which of those it would be that count against the task.
+func attemptText(u decide.Update) string {
+	if u.Attempt == u.Try {
+		return fmt.Sprintf("attempt %d/%d", u.Try, u.Max)
+	}
+	return fmt.Sprintf("attempt %d (counts as %d/%d)", u.Attempt, u.Try, u.Max)
+}
+
+// nextText returns text that says whether a task is tried again that failed.
+func nextText(u decide.Update) string {
+	if u.Spent {
+		return "tried again only after other work lands"
+	}
+	return "will be tried again"
 }
 
 // requestText returns what a person has asked of the run, or what came of it, in words; "" of any other change.

@@ -45,7 +45,8 @@ func (p *panel) take(u decide.Update) {
 		p.start(u)
 	case decide.Started:
 		p.waiting = ""
-		r := runningTask{id: u.Task, head: fmt.Sprintf("%s %d/%d %s", u.Task, u.Try, u.Max, u.Runner), doing: u.Title, since: u.At}
+		number := strings.TrimPrefix(attemptText(u), "attempt ")
+		r := runningTask{id: u.Task, head: u.Task + " " + number + " " + u.Runner, doing: u.Title, since: u.At}
 		if at < 0 {
 			p.running = append(p.running, r)
 		} else {

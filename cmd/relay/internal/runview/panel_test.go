@@ -24,9 +24,9 @@ func TestPanelSaysWhatIsTakenAndLeft(t *testing.T) {
 	for _, u := range []decide.Update{
 		{Kind: decide.UpdateRun, At: at, Usage: paid(1), MaxUSD: 50, Counts: counts},
 		{Kind: decide.Completed, Task: "T9", At: at, Usage: paid(7)}, // by a run that was killed
-		{Kind: decide.Started, Task: "T1", Try: 1, Max: 3, Runner: "claude", Title: "One", At: at},
-		{Kind: decide.Started, Task: "T2", Try: 2, Max: 3, Runner: "codex", Title: "Two", At: at.Add(time.Minute)},
-		{Kind: decide.Started, Task: "T3", Try: 1, Max: 3, Runner: "claude", Title: "Three", At: at},
+		{Kind: decide.Started, Task: "T1", Attempt: 1, Try: 1, Max: 3, Runner: "claude", Title: "One", At: at},
+		{Kind: decide.Started, Task: "T2", Attempt: 2, Try: 2, Max: 3, Runner: "codex", Title: "Two", At: at.Add(time.Minute)},
+		{Kind: decide.Started, Task: "T3", Attempt: 1, Try: 1, Max: 3, Runner: "claude", Title: "Three", At: at},
 		{Kind: decide.Used, Task: "T1", Usage: paid(0.25)},
 		{Kind: decide.Used, Task: "T1", Usage: paid(0.75)},
 		{Kind: decide.Used, Task: "T2", Usage: attempts.Usage{InputTokens: 45_000, CachedTokens: 5000}},

@@ -60,7 +60,7 @@ func TestPanelNeverWidensAndForgetsWhatEnded(t *testing.T) {
 	var p panel
 	for i := range 12 {
 		p.take(decide.Update{
-			Kind: decide.Started, Task: fmt.Sprintf("T%d", i), Title: strings.Repeat("長い ", 50), Try: 1, Max: 3, Runner: "claude", At: at,
+			Kind: decide.Started, Task: fmt.Sprintf("T%d", i), Title: strings.Repeat("長い ", 50), Attempt: 1, Try: 1, Max: 3, Runner: "claude", At: at,
 			Counts: decide.Counts{Total: 20, InProgress: i + 1, Pending: 19 - i},
 		})
 	}
@@ -89,7 +89,7 @@ func TestLiveErasesWhatItDrew(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 	l := &live{w: &out, now: func() time.Time { return at }}
-	l.show(decide.Update{Kind: decide.Started, Task: "T1", Title: "One", Try: 1, Max: 3, Runner: "claude", At: at, Counts: decide.Counts{Total: 1, InProgress: 1}})
+	l.show(decide.Update{Kind: decide.Started, Task: "T1", Title: "One", Attempt: 1, Try: 1, Max: 3, Runner: "claude", At: at, Counts: decide.Counts{Total: 1, InProgress: 1}})
 	l.show(decide.Update{Kind: decide.Completed, Task: "T1", At: at, Text: "done", Counts: decide.Counts{Total: 1, Completed: 1}})
 	l.close()
 	want := "03:04:05 T1 attempt 1/3 started (claude): One\n" +
