@@ -69,7 +69,8 @@ func checkRepository(ctx context.Context, c *checkup) {
 // there.
 func gitFailed(c *checkup, err error) {
 	c.fail("repository", err)
-	if answer := err.Error(); strings.Contains(answer, "hung up unexpectedly") || strings.Contains(answer, " filter '") {
+	if answer := err.Error(); strings.Contains(answer, "hung up unexpectedly") || strings.Contains(answer, "packet write") ||
+		strings.Contains(answer, " filter '") {
 		c.points[len(c.points)-1].Fix = "install what git config --get-regexp ^filter names, with which this repository keeps some of its files"
 	}
 }
