@@ -12,6 +12,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/limits"
+	"relay/orchestrator/verdict"
 )
 
 // Dispatcher gives each worker its next task and the runner that shall do it.
@@ -102,9 +103,6 @@ func (d *Dispatcher) Begin(next Choice, now limits.Instant) *Job {
 // ForAnswer is what a run waits for that waits for a person's answer.
 const ForAnswer = "your answer"
 
-// mostAsked is how many questions of a task the run waits for.
-const mostAsked = 3
-
 // awaitAnswer returns what a worker waits for while the only tasks left wait for a person, or nil. The run waits until its deadline, and
 // not at all without one.
 func (d *Dispatcher) awaitAnswer(now limits.Instant) (*Waiting, error) {
@@ -114,13 +112,7 @@ func (d *Dispatcher) awaitAnswer(now limits.Instant) (*Waiting, error) {
 	}
 	for _, i := range slices.Sorted(maps.Keys(s.asking)) {
 		task := s.Plan.Task(i).ID
-		asked := 0
-		for _, a := range s.store.Task(task).Attempts {
-			if a.Outcome == attempts.Asked {
-				asked++
-			}
-		}
-		if asked <= mostAsked {
+		if verdict.AwaitsAnswer(s.store.Task(task)) {
 			what := attempts.Waiting{Until: d.limits.Deadline.Day.UTC(), For: ForAnswer, Why: task + " asks you: relay answer " + task}
 			return &Waiting{Changed: s.Changed}, d.waiter.notifyWaiting(now, UpdateWaiting, "", what)
 		}

@@ -196,6 +196,12 @@ func Uncharged(rec attempts.TaskRecord) int {
 	return n
 }
 
+// mostAsked is how often a run waits for a person's answer to the same task.
+const mostAsked = 3
+
+// AwaitsAnswer reports whether a run waits for a person's answer to a task that asked for one.
+func AwaitsAnswer(rec attempts.TaskRecord) bool { return endedAs(rec, attempts.Asked) <= mostAsked }
+
 // endedAs returns the number of attempts with this outcome since the last ungate or retry.
 func endedAs(rec attempts.TaskRecord, o attempts.Outcome) int {
 	n := 0
