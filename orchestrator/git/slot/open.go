@@ -50,6 +50,8 @@ func sound(dir string) bool {
 	odd := false
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		switch {
+		case errors.Is(err, fs.ErrNotExist): // git has just removed a lock of its own
+			return nil
 		case err != nil:
 			return err
 		case d.Type()&damage != 0:
