@@ -109,7 +109,7 @@ const mostAsked = 3
 // not at all without one.
 func (d *Dispatcher) awaitAnswer(now limits.Instant) (*Waiting, error) {
 	s := d.State
-	if s.O.NeverAsk || d.limits.Deadline == nil {
+	if s.O.NeverAsk || s.O.NeverWait || d.limits.Deadline == nil {
 		return nil, nil
 	}
 	for _, i := range slices.Sorted(maps.Keys(s.asking)) {

@@ -214,8 +214,9 @@ type Policy struct {
 	Runners []string // names in order of preference
 	AskNow  bool     // every runner may be asked at once, whatever earlier runs knew of usage limits
 	// NeverAsk has agents ask no person; the run waits for no answer.
-	NeverAsk bool
-	Until    time.Time // the run's deadline: agents are stopped then, and nothing starts after it; zero: none
+	NeverAsk  bool
+	NeverWait bool      // agents may ask, and the run waits for no answer all the same: another one begins after it
+	Until     time.Time // the run's deadline: agents are stopped then, and nothing starts after it; zero: none
 
 	SlowChecks time.Duration // how long checks take from which on several landings share one run of them
 	Budget     limits.Caps
@@ -242,7 +243,7 @@ func (s *State) rules(merges bool) *attempts.Rules {
 	o := s.O
 	return &attempts.Rules{
 		Jobs: o.Jobs, Isolation: string(o.Isolation), Merges: merges, Runners: o.Runners, Reviewers: o.Reviewers,
-		Tasks: o.Tasks, AskNow: o.AskNow, NeverAsk: o.NeverAsk, Until: o.Until,
+		Tasks: o.Tasks, AskNow: o.AskNow, NeverAsk: o.NeverAsk || o.NeverWait, Until: o.Until,
 		RunLimits: o.Limits.RunLimits, SlowChecks: o.SlowChecks,
 		RunCap: o.Budget.Run, EpicCap: o.Budget.Epic, TaskCap: o.Budget.Task, AttemptCap: o.Budget.Attempt, Spent: o.Spent,
 	}
