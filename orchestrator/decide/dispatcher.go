@@ -122,7 +122,7 @@ func (d *Dispatcher) awaitAnswer(now limits.Instant) (*Waiting, error) {
 		}
 		if asked <= mostAsked {
 			what := attempts.Waiting{Until: d.limits.Deadline.Day.UTC(), For: ForAnswer, Why: task + " asks you: relay answer " + task}
-			return &Waiting{Changed: s.Changed}, d.waiter.notifyWaiting(now, UpdateWaiting, "", what)
+			return &Waiting{Changed: s.Changed, Answer: true}, d.waiter.notifyWaiting(now, UpdateWaiting, "", what)
 		}
 	}
 	return nil, nil

@@ -44,6 +44,7 @@ type State struct {
 	Paused   bool         // a person has the run start nothing new
 	Withheld map[int]bool // tasks that a person has stopped or gated: they are not tried again when what runs of them has ended
 	Closing  bool         // the run comes to its end: nothing is asked of it any more
+	Resting  bool         // the workers have ended before the run waits for an answer
 	Restored bool         // since the workers last began a person has had a task tried again
 }
 
@@ -108,7 +109,10 @@ func (s *State) PlanTasks(wanted []bool) {
 	defer s.Mu.Unlock()
 	s.store.View(func(l *attempts.Ledger) {
 		s.Plan = schedule.New(s.O.Epic, s.O.Graph, l, wanted)
-		s.asking, s.continued = map[int]bool{}, map[int]string{}
+		s.continued = map[int]string{}
+		if s.asking == nil {
+			s.asking = map[int]bool{}
+		}
 		for id, rec := range l.Tasks {
 			if i, ok := s.O.Graph.Index(id); ok && rec.Continues() {
 				s.continued[i] = rec.Attempts[len(rec.Attempts)-1].Runner
