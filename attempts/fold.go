@@ -116,8 +116,8 @@ func (f *fold) task(e *Event) {
 		}
 	case TypeUngated:
 		rec.ungate()
-	case TypeApproved: // what is gated, a person has done
-		rec.Completed = rec.Completed || rec.Gate != nil
+	case TypeApproved: // what is not completed, a person has done
+		rec.Completed = true
 		rec.ungate()
 	case TypeReopened:
 		rec.Gate = nil

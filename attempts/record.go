@@ -304,8 +304,9 @@ func (rec TaskRecord) AnswerTo(text string) *Answer {
 	return &Answer{Question: strings.Join(rec.OpenQuestions(), "\n"), Text: plaintext.Capped(text, MaxAnswer)}
 }
 
-// Continues reports whether the next attempt is to continue the session of the last one: it asked a person, who has answered.
+// Continues reports whether the next attempt is to continue the session of the last one: it asked a person, who has answered, and holds
+// the task no more.
 func (rec TaskRecord) Continues() bool {
 	n := len(rec.Attempts)
-	return n > rec.CountFrom && rec.Attempts[n-1].Outcome == Asked && len(rec.Answers) > 0 && len(rec.OpenQuestions()) == 0
+	return rec.Gate == nil && n > rec.CountFrom && rec.Attempts[n-1].Outcome == Asked && len(rec.Answers) > 0 && len(rec.OpenQuestions()) == 0
 }

@@ -117,10 +117,7 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 	if last, ok := verdict.Previous(record); ok {
 		a.Previous = last
 	}
-	if record.Continues() && a.Previous.Runner == runner {
-		a.Session = a.Previous.Session
-		a.Spent = engine.SpentBy(a.Session, record.Attempts)
-	}
+	continueSession(&a, record)
 	a.BriefInput = briefInput(x.state, task)
 	a.BriefInput.Agent = x.state.o.Agent(runner)
 	if kinds.FactsOf(a.BriefInput.Agent.Type).NewSession && !a.Previous.AwaitsReview() {
@@ -135,6 +132,16 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 		}
 	})
 	return a
+}
+
+// continueSession has the attempt continue the session of the last one, if a person has answered that and its runner is the same.
+func continueSession(a *engine.Attempt, record attempts.TaskRecord) {
+	if !record.Continues() {
+		return
+	}
+	if last := record.Attempts[len(record.Attempts)-1]; last.Runner == a.Runner {
+		a.Session, a.Spent = last.Session, engine.SpentBy(last.Session, record.Attempts)
+	}
 }
 
 // earlierFindings returns the findings of the last attempt that has a verdict, as markdown.

@@ -21,11 +21,8 @@ type rechecker struct {
 // reports whether tasks are pending again because of that. A task is given back MaxUndone times; after that, and for checks of
 // the epic, a failure is recorded for a person.
 func (k *rechecker) recheck(ctx context.Context, wanted []bool) (again bool, err error) {
-	if k.state.engine.Rechecker == nil || ctx.Err() != nil || k.limits.CutShort() {
-		return false, nil
-	}
-	from, tip := k.state.engine.Rechecker.Span(ctx)
-	if tip == from || tip == k.state.Summary.Tip {
+	tip := k.due(ctx)
+	if tip == "" {
 		return false, nil
 	}
 	ctx, over := untilDeadline(ctx, k.state, k.limits)
@@ -39,6 +36,17 @@ func (k *rechecker) recheck(ctx context.Context, wanted []bool) (again bool, err
 	}
 	k.state.Summary.Tip, k.state.Summary.Regressed, k.state.Summary.Undone, k.state.Summary.Unchecked = tip, nil, nil, found.Skipped
 	return k.giveBack(found, wanted)
+}
+
+// due returns the commit on which checks are to run again; "": none.
+func (k *rechecker) due(ctx context.Context) string {
+	if k.state.engine.Rechecker == nil || ctx.Err() != nil || k.limits.CutShort() {
+		return ""
+	}
+	if from, tip := k.state.engine.Rechecker.Span(ctx); tip != from && tip != k.state.Summary.Tip {
+		return tip
+	}
+	return ""
 }
 
 // find runs the checks again, and records what had to be put right afterwards.

@@ -52,6 +52,7 @@ func (v *recovery) recoverTask(ctx context.Context, o decide.OpenAttempt) error 
 		Run: o.Attempt.Run, Task: *task, Number: o.Attempt.ID, Base: o.Attempt.Base,
 		Runner: o.Attempt.Runner, Model: o.Attempt.Model, Wall: v.state.o.Limits.Wall, Ended: true,
 	}
+	continueSession(&a, o.Record)
 	a.EarlierFindings, a.ReviewProgress = earlierFindings(o.Record), o.Attempt.ReviewProgress
 	a.BriefInput = briefInput(v.state, task)
 	a.BriefInput.Record = o.Record

@@ -120,6 +120,10 @@ func (r *run) worker(ctx context.Context) error {
 		if err != nil || job == nil && wait == nil {
 			return err
 		}
+		if job == nil && wait.Answer && r.rechecker.due(ctx) != "" { // what has landed is looked at before the run waits
+			r.state.WithLock(func() { r.state.Resting = true })
+			return nil
+		}
 		if job == nil {
 			wait.Wait(ctx, r.state.o.Drain)
 			continue
@@ -136,15 +140,15 @@ func (r *run) worker(ctx context.Context) error {
 	}
 }
 
-// goesOn reports whether the workers begin again: because completed tasks are to be done again, or as a person has had a task tried
-// again that no worker has taken. Otherwise the run comes to its end, and nothing more is asked of it.
+// goesOn reports whether the workers begin again: because completed tasks are to be done again, as a person has had a task tried
+// again that no worker has taken, or to wait for an answer. Otherwise the run comes to its end, and nothing more is asked of it.
 func (r *run) goesOn(again bool) bool {
 	s := r.state
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	over := s.Drained() || s.Broken != nil || r.limits.Stopped.Reason != "" || r.limits.ExhaustedBy != nil
-	left := s.Restored && s.Plan.Ready.Len() > 0 && !over
-	s.Restored = false
+	left := (s.Resting || s.Restored && s.Plan.Ready.Len() > 0) && !over
+	s.Restored, s.Resting = false, false
 	s.Closing = !again && !left
 	return !s.Closing
 }

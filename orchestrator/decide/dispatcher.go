@@ -107,14 +107,14 @@ const ForAnswer = "your answer"
 // not at all without one.
 func (d *Dispatcher) awaitAnswer(now limits.Instant) (*Waiting, error) {
 	s := d.State
-	if s.O.NeverAsk || d.limits.Deadline == nil {
+	if s.O.NeverAsk || s.O.NeverWait || d.limits.Deadline == nil {
 		return nil, nil
 	}
 	for _, i := range slices.Sorted(maps.Keys(s.asking)) {
 		task := s.Plan.Task(i).ID
 		if verdict.AwaitsAnswer(s.store.Task(task)) {
 			what := attempts.Waiting{Until: d.limits.Deadline.Day.UTC(), For: ForAnswer, Why: task + " asks you: relay answer " + task}
-			return &Waiting{Changed: s.Changed}, d.waiter.notifyWaiting(now, UpdateWaiting, "", what)
+			return &Waiting{Changed: s.Changed, Answer: true}, d.waiter.notifyWaiting(now, UpdateWaiting, "", what)
 		}
 	}
 	return nil, nil

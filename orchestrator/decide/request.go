@@ -125,7 +125,7 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 	id := r.task.ID
 	r.event.Type = attempts.TypeUngated
 	switch {
-	case len(r.record.Looks()) > 0, r.asked.What == attempts.RequestApprove && r.task.Kind == epic.KindPerson && r.status == attempts.Gated:
+	case len(r.record.Looks()) > 0, r.asked.What == attempts.RequestApprove && r.done():
 		r.event.Type, r.event.Note = attempts.TypeApproved, &attempts.Note{Kind: "approved", Text: r.asked.Reason}
 		return []attempts.Event{r.event}, id + " is approved as it is", nil
 	case r.asked.What == attempts.RequestApprove:
@@ -137,6 +137,11 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 		return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but was stopped", Hint: "relay retry " + id + " tries it again"}
 	}
 	return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but " + string(r.status), Hint: "relay status lists the gated tasks"}
+}
+
+// done reports whether a person can have done the task.
+func (r *request) done() bool {
+	return r.task.Kind == epic.KindPerson && r.status != attempts.Completed && !r.q.state.Plan.IsRunning(r.index)
 }
 
 // answer considers what a person says to the task's agents.

@@ -120,6 +120,7 @@ func (w *waiter) notifyWaiting(now limits.Instant, kind UpdateKind, task string,
 type Waiting struct {
 	Changed <-chan struct{}
 	Rest    time.Duration // 0: only for a change
+	Answer  bool          // of a person: nothing else is left to do
 }
 
 // LongestWait bounds one wait: timers stand still while the machine sleeps, and the time of day does not.

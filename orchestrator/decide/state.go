@@ -44,6 +44,7 @@ type State struct {
 	Paused   bool         // a person has the run start nothing new
 	Withheld map[int]bool // tasks that a person has stopped or gated: they are not tried again when what runs of them has ended
 	Closing  bool         // the run comes to its end: nothing is asked of it any more
+	Resting  bool         // the workers have ended before the run waits for an answer
 	Restored bool         // since the workers last began a person has had a task tried again
 }
 
@@ -108,7 +109,10 @@ func (s *State) PlanTasks(wanted []bool) {
 	defer s.Mu.Unlock()
 	s.store.View(func(l *attempts.Ledger) {
 		s.Plan = schedule.New(s.O.Epic, s.O.Graph, l, wanted)
-		s.asking, s.continued = map[int]bool{}, map[int]string{}
+		s.continued = map[int]string{}
+		if s.asking == nil {
+			s.asking = map[int]bool{}
+		}
 		for id, rec := range l.Tasks {
 			if i, ok := s.O.Graph.Index(id); ok && rec.Continues() {
 				s.continued[i] = rec.Attempts[len(rec.Attempts)-1].Runner
@@ -214,8 +218,9 @@ type Policy struct {
 	Runners []string // names in order of preference
 	AskNow  bool     // every runner may be asked at once, whatever earlier runs knew of usage limits
 	// NeverAsk has agents ask no person; the run waits for no answer.
-	NeverAsk bool
-	Until    time.Time // the run's deadline: agents are stopped then, and nothing starts after it; zero: none
+	NeverAsk  bool
+	NeverWait bool      // agents may ask, and the run waits for no answer all the same: another one begins after it
+	Until     time.Time // the run's deadline: agents are stopped then, and nothing starts after it; zero: none
 
 	SlowChecks time.Duration // how long checks take from which on several landings share one run of them
 	Budget     limits.Caps
@@ -242,7 +247,7 @@ func (s *State) rules(merges bool) *attempts.Rules {
 	o := s.O
 	return &attempts.Rules{
 		Jobs: o.Jobs, Isolation: string(o.Isolation), Merges: merges, Runners: o.Runners, Reviewers: o.Reviewers,
-		Tasks: o.Tasks, AskNow: o.AskNow, NeverAsk: o.NeverAsk, Until: o.Until,
+		Tasks: o.Tasks, AskNow: o.AskNow, NeverAsk: o.NeverAsk || o.NeverWait, Until: o.Until,
 		RunLimits: o.Limits.RunLimits, SlowChecks: o.SlowChecks,
 		RunCap: o.Budget.Run, EpicCap: o.Budget.Epic, TaskCap: o.Budget.Task, AttemptCap: o.Budget.Attempt, Spent: o.Spent,
 	}

@@ -109,6 +109,9 @@ func remedy(t *Task, tried []attempts.Attempt) []Command {
 		command = Whole(t.ID, tried[n-1].Outcome, &tried[n-1].Receipt)
 	}
 	again := Command{"relay ungate " + t.ID, "have it tried again; then relay work"}
+	if t.person {
+		return []Command{command, {"relay approve " + t.ID, "say that you have done it; then relay work"}}
+	}
 	switch t.Gate.Reason {
 	case attempts.UserBlocked:
 		return []Command{again}

@@ -23,6 +23,7 @@ func (m *builder) addTask(i int) {
 	*one = Task{
 		ID: t.ID, Title: t.Title, Status: m.Ledger.StatusOf(m.Graph, t.ID), Max: cmp.Or(max(t.MaxAttempts, 0), m.MaxAttempts),
 		Tries: len(rec.Attempts), Charged: rec.Charges(), Uncharged: verdict.Uncharged(*rec), Looks: rec.Looks(),
+		person: t.Kind == epic.KindPerson,
 	}
 	r.Counts.Add(one.Status)
 	if rec.Gate != nil && one.Status == attempts.Gated {

@@ -85,8 +85,8 @@ func Gate(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]atte
 // Approve takes a completed task as it is, or as done by a person.
 func Approve(o Decision, _ *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
 	rec := l.Tasks[t.ID]
-	done := rec != nil && rec.Gate != nil && t.Kind == epic.KindPerson
-	if rec == nil || len(rec.Looks()) == 0 && !done {
+	done := t.Kind == epic.KindPerson && (rec == nil || !rec.Completed)
+	if !done && (rec == nil || len(rec.Looks()) == 0) {
 		return nil, "", &terminal.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status" + o.flag +
 			" lists what needs you"}
 	}

@@ -177,7 +177,7 @@ func (l *listRun) epic(ctx context.Context, i int) error {
 		return err
 	}
 	o := *l.o
-	o.Begin, o.panel = begin, nil
+	o.Begin, o.panel, o.Followed = begin, nil, l.list.ContinueOnFailure && i+1 < len(l.list.Listed)
 	if _, err := o.examineAgents(e.Project, e.Plan); err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ type Options struct {
 	App      *cli.App
 	Tasks    []string // only these and what they depend on; none: all
 	NeverAsk bool     // agents ask no person, and the run waits for no answer
+	Followed bool     // another epic begins when this one does not complete: the run waits for no answer
 	AskNow   bool     // usage limits that agents reported before do not count
 	Auto     bool     // tasks that the review of the whole epic wants are added and done
 	JSON     bool     // the summary is printed as JSON
@@ -83,7 +84,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		},
 		Policy: decide.Policy{
 			Tasks: o.Tasks, Runners: c.Runners, Free: project.FreeGauge(p, project.BackupDir(p), time.Now), Budget: project.Budget(p.Config),
-			AskNow: o.AskNow, NeverAsk: o.NeverAsk, Jitter: rand.N[time.Duration],
+			AskNow: o.AskNow, NeverAsk: o.NeverAsk, NeverWait: o.Followed, Jitter: rand.N[time.Duration],
 			SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 		},
 		AgentOf: p.Agents.BriefFacts, CLIOf: p.Agents.CLIOf, Model: c.Model,

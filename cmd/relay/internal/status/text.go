@@ -271,7 +271,9 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	for _, t := range shown {
 		show := l.show(t)
 		again := ";  relay ungate " + t.ID + l.Flag + " to try again"
-		if t.Reason == attempts.AwaitsAnswer {
+		if t.person {
+			again = ";  relay approve " + t.ID + l.Flag + " when it is done"
+		} else if t.Reason == attempts.AwaitsAnswer {
 			again = ""
 		}
 		fmt.Fprintf(w, "  %s      %s%s\n", terminal.Pad(show.Type, widest), show.For, again)
