@@ -108,6 +108,9 @@ func Ungate(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]at
 		return nil, "", &terminal.Hinted{Err: err, Hint: "relay status" + o.flag + " lists the gated tasks"}
 	}
 	ungated := attempts.Event{Type: attempts.TypeUngated, Task: t.ID, Answer: o.said(l)}
+	if t.Kind == epic.KindPerson {
+		return []attempts.Event{ungated}, t.ID + " is gated again when its turn comes; when you have done it: relay approve " + t.ID + o.flag, nil
+	}
 	return []attempts.Event{ungated}, t.ID + " will be tried again: relay work" + o.flag, nil
 }
 

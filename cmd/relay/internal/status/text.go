@@ -271,7 +271,10 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	for _, t := range shown {
 		show := l.show(t)
 		again := ";  relay ungate " + t.ID + l.Flag + " to try again"
-		if t.Reason == attempts.AwaitsAnswer {
+		if t.person {
+			done := report.Done(t.ID)
+			again = ";  " + done.Type + l.Flag + " " + done.For
+		} else if t.Reason == attempts.AwaitsAnswer {
 			again = ""
 		}
 		fmt.Fprintf(w, "  %s      %s%s\n", terminal.Pad(show.Type, widest), show.For, again)
