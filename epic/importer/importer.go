@@ -93,7 +93,11 @@ func (f Format) open(files fs.FS, name string) (s source, err error) {
 			return s, fmt.Errorf("%s is not text", name)
 		}
 		s.list = markdown.Lines(s.data)
-		s.title, s.body = markdown.FirstHeading(s.list)
+		matter, rest := markdown.FrontMatter(s.list)
+		if matter == nil || matter.Kind != placed.Object {
+			rest = s.list
+		}
+		s.title, s.body = markdown.FirstHeading(rest)
 	case inJSON:
 		s.root, err = placed.Parse(s.data, 1)
 	}
