@@ -26,6 +26,9 @@ func TestLooseHeadings(t *testing.T) {
 	if strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", strings.Join(got, "|"), want)
 	}
+	if len(made.Told) != 1 || made.Told[0].Why != `the heading "Notes" is not a task, and its text is part of the description of the epic` {
+		t.Errorf("told %+v", made.Told)
+	}
 }
 
 // Numbered headings may have dotted numbers, which are ids and references.

@@ -246,6 +246,7 @@ func (p *parser) content(b *block) {
 	case p.section > 0 && b.kind == list && readChecklist(p, b):
 	case p.section > 0:
 		if p.between != nil {
+			p.skip(p.between.line, "the heading %s is not a task, and its text is part of the description of the epic", epic.Quoted(plain(p.between.text)))
 			p.epicDesc = append(p.epicDesc, p.between.raw)
 			p.between = nil
 		}
@@ -262,7 +263,7 @@ func (p *parser) close() {
 		p.drafts = append(p.drafts, p.cur.draft)
 	}
 	if p.between != nil {
-		p.skip(p.between.line, "the heading %s is that of no task, and briefs leave it out", epic.Quoted(plain(p.between.text)))
+		p.skip(p.between.line, "the heading %s is not a task, and briefs leave it out", epic.Quoted(plain(p.between.text)))
 	}
 	p.cur, p.between = nil, nil
 }
