@@ -276,6 +276,9 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 			again = ";  " + done.Type + l.Flag + " " + done.For
 		} else if t.Reason == attempts.AwaitsAnswer {
 			again = ""
+			if s.Run.State == Running {
+				show.For = "answers it; the run continues its session"
+			}
 		}
 		fmt.Fprintf(w, "  %s      %s%s\n", terminal.Pad(show.Type, widest), show.For, again)
 	}
