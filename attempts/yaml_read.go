@@ -171,8 +171,10 @@ func parseLedger(src []byte) (*parsed, error) {
 	}
 	p.ledger, p.unsure = y.ledger(), slices.Concat(y.Status.faults, y.Gated.faults)
 	p.extra, p.foreign = y.Rest.text(), y.Folded == nil
-	if !p.foreign {
-		p.unsure = append(p.unsure, y.unknownStates()...)
+	for _, id := range slices.Sorted(maps.Keys(y.Status.of)) { // an unknown state would count as pending
+		if s := y.Status.of[id]; !p.foreign && !slices.Contains([]Status{Pending, InProgress, Completed, BlockedOn, Gated}, Status(s)) {
+			p.unsure = append(p.unsure, fmt.Sprintf("%s cannot be %q; states are pending, in_progress, completed, blocked and gated", id, s))
+		}
 	}
 	return p, nil
 }
@@ -205,17 +207,6 @@ func uncomment(n *yaml.Node) {
 	for _, inner := range n.Content {
 		uncomment(inner)
 	}
-}
-
-// unknownStates lists the tasks with a state that relay does not know, which would count as pending.
-func (y *ledgerYAML) unknownStates() (faults []string) {
-	states := []Status{Pending, InProgress, Completed, BlockedOn, Gated}
-	for _, id := range slices.Sorted(maps.Keys(y.Status.of)) {
-		if state := y.Status.of[id]; !slices.Contains(states, Status(state)) {
-			faults = append(faults, fmt.Sprintf("%s cannot be %q; states are pending, in_progress, completed, blocked and gated", id, state))
-		}
-	}
-	return faults
 }
 
 func (y *ledgerYAML) ledger() *Ledger {

@@ -93,11 +93,7 @@ func (f Format) open(files fs.FS, name string) (s source, err error) {
 			return s, fmt.Errorf("%s is not text", name)
 		}
 		s.list = markdown.Lines(s.data)
-		matter, rest := markdown.FrontMatter(s.list)
-		if matter == nil || matter.Kind != placed.Object {
-			rest = s.list
-		}
-		s.title, s.body = markdown.FirstHeading(rest)
+		s.title, s.body = markdown.FirstHeading(s.list)
 	case inJSON:
 		s.root, err = placed.Parse(s.data, 1)
 	}
