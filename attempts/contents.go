@@ -155,8 +155,8 @@ func (c *contents) compare(text []byte) error {
 	if err == nil && len(p.unsure) > 0 {
 		err = errors.New("states or gates of tasks cannot be read: " + strings.Join(p.unsure, "; "))
 	}
-	var seq uint64
-	if err == nil {
+	seq := c.log.high
+	if p != nil {
 		seq = p.ledger.Folded.Seq
 	}
 	if seq > c.log.high && !p.foreign {

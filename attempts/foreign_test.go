@@ -310,3 +310,22 @@ func TestUnsureLedger(t *testing.T) {
 		must(t, s.Close())
 	}
 }
+
+// A state that relay does not know, in a ledger that relay wrote, is refused: it would count as pending.
+func TestUnknownState(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 3)
+	s := b.open(t, run1)
+	must(t, s.Append(Event{Type: TypeGated, Task: "T1", Gate: &Gate{Reason: UserBlocked, At: clock()()}}))
+	must(t, s.Close())
+	file := filepath.Join(b.dir, LedgerFile)
+	text, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, []byte(strings.Replace(string(text), "T1: gated", "T1: done", 1)), 0o600))
+	faults, err := Validate(b.dir, b.e, b.g)
+	must(t, err)
+	if len(faults) != 1 || !strings.Contains(faults[0].Message, `T1 cannot be "done"; states are pending`) ||
+		!strings.Contains(faults[0].Message, "-  T1: gated\n+  T1: done\n   T2: pending") {
+		t.Errorf("got %v", faults)
+	}
+}

@@ -171,6 +171,11 @@ func parseLedger(src []byte) (*parsed, error) {
 	}
 	p.ledger, p.unsure = y.ledger(), slices.Concat(y.Status.faults, y.Gated.faults)
 	p.extra, p.foreign = y.Rest.text(), y.Folded == nil
+	for _, id := range slices.Sorted(maps.Keys(y.Status.of)) { // an unknown state would count as pending
+		if s := y.Status.of[id]; !p.foreign && !slices.Contains([]Status{Pending, InProgress, Completed, BlockedOn, Gated}, Status(s)) {
+			p.unsure = append(p.unsure, fmt.Sprintf("%s cannot be %q; states are pending, in_progress, completed, blocked and gated", id, s))
+		}
+	}
 	return p, nil
 }
 

@@ -85,7 +85,7 @@ func workSection(s *sheet, in Input, id, title string) {
 	}
 	s.section("How to work", "")
 	s.say("- " + strings.Join(rules, "\n- "))
-	sayForm(s, in.Agent, in.Task.Kind)
+	sayForm(s, in.Agent, in.Task.Kind, in.NeverAsk)
 }
 
 // asking returns text that says when an agent may ask a person.
@@ -127,7 +127,7 @@ func done(t epic.Task) string {
 
 // resultForm is the report an agent is asked for whose CLI does not ask for it; what is asked of the task's kind goes behind it.
 const resultForm = `{
-  "status": "success or failure, or question if you cannot continue without an answer",
+  "status": "success or failure` + orQuestion + `",
   "summary": "what you did, in a few sentences",
   "decisions": {"what was open": "what you decided, and why"},
   "discovered": [{"title": "work you found and left", "why": "why it is to be done"}],
@@ -138,6 +138,9 @@ const resultForm = `{
   "questions": ["what only a person can answer"],
   "confident": "true or false: whether you are sure that it does what was asked",
 `
+
+// orQuestion is the status of an agent that asks a person.
+const orQuestion = ", or question if you cannot continue without an answer"
 
 // Parts of the report for each kind of task.
 const (
@@ -173,8 +176,8 @@ func formFor(kind epic.Kind) string {
 	}
 }
 
-// sayForm says how a result is reported. Claude and codex are asked for it by a schema.
-func sayForm(s *sheet, to Agent, kind epic.Kind) {
+// sayForm says how a result is reported; neverAsk leaves out that an agent may ask. Claude and codex are asked for it by a schema.
+func sayForm(s *sheet, to Agent, kind epic.Kind, neverAsk bool) {
 	const only = "Only `status` and `summary` are required."
 	switch to.Type {
 	case "claude":
@@ -189,7 +192,11 @@ func sayForm(s *sheet, to Agent, kind epic.Kind) {
 	default:
 		s.say("When you are done, end your last message with your result in this block. " + only)
 	}
-	s.say("```relay-result\n" + formFor(kind) + "\n```")
+	form := formFor(kind)
+	if neverAsk {
+		form = strings.Replace(form, orQuestion, "", 1)
+	}
+	s.say("```relay-result\n" + form + "\n```")
 }
 
 // allowance returns text that says what this attempt may still use.

@@ -66,7 +66,7 @@ func (f Fork) ask(s *sheet) {
 	if may := allowance(f.Wall, f.USD, f.Tokens); may != "" {
 		s.say(may)
 	}
-	sayForm(s, f.Agent, epic.KindFeature)
+	sayForm(s, f.Agent, epic.KindFeature, true)
 }
 
 // conversation returns the first message and as many of the last ones as there is room for.

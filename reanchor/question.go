@@ -26,7 +26,7 @@ func question(in Input, said string, resumed bool) []byte {
 	var s sheet
 	s.add(opening(in, resumed))
 	s.say(said)
-	sayForm(&s, in.Agent, in.Task.Kind)
+	sayForm(&s, in.Agent, in.Task.Kind, in.NeverAsk)
 	return s.bytes()
 }
 
@@ -46,7 +46,7 @@ func Answered(in Input) []byte {
 	if left := allowance(in.Wall, in.BudgetUSD, in.Tokens); left != "" {
 		s.say(left)
 	}
-	sayForm(&s, in.Agent, in.Task.Kind)
+	sayForm(&s, in.Agent, in.Task.Kind, in.NeverAsk)
 	return s.bytes()
 }
 

@@ -3,6 +3,7 @@ package reanchor
 import (
 	"bytes"
 	"reflect"
+	"strings"
 	"testing"
 
 	"relay/attempts"
@@ -54,6 +55,18 @@ func TestToldOfCuts(t *testing.T) {
 	for r := cutThreads; r <= cutProof; r++ {
 		if parts[r] == "" {
 			t.Errorf("rank %d has no name", r)
+		}
+	}
+}
+
+// With NeverAsk a brief does not offer the status question.
+func TestNeverAsk(t *testing.T) {
+	t.Parallel()
+	in := first()
+	for _, never := range []bool{false, true} {
+		in.NeverAsk = never
+		if offered := strings.Contains(string(Brief(in)), "question if you"); offered == never {
+			t.Errorf("never ask %v: the status question is offered: %v", never, offered)
 		}
 	}
 }

@@ -162,19 +162,24 @@ func (d *draft) dependsOn(v line) {
 	}
 }
 
-// bareNumber is a reference to a task whose heading is Task 1 or 1. Title: ids begin with a letter.
-var bareNumber = pattern.New(`^(?i:task[ \t]+)?#?([0-9]{1,6})$`)
+// bareNumber is a reference to a task whose heading is Task 1, 1. Title or 1.2 Title: ids begin with a letter.
+var bareNumber = pattern.New(`^(?i:task[ \t]+)?#?([0-9]{1,6}(?:\.[0-9]{1,3}){0,2})$`)
+
+// numberID is the id of a task that has only a number: T1 of 1, T1-2 of 1.2.
+func numberID(number string) string { return "T" + strings.ReplaceAll(number, ".", "-") }
 
 // leadingID is the id that a reference begins with: T1, T1: Title, T1 (Title), T1 — Title, Task 1. Anything else is taken whole,
 // so that validation reports an unknown task.
 func leadingID(s string) string {
 	s = plain(s)
 	if m := bareNumber.FindStringSubmatch(s); m != nil {
-		return "T" + m[1]
+		return numberID(m[1])
 	}
 	for _, sep := range []string{":", " (", " — ", " – ", " - "} {
-		if id, _, found := strings.Cut(s, sep); found && taskID.MatchString(plain(id)) {
-			return plain(id)
+		if id, _, found := strings.Cut(s, sep); found {
+			if id = leadingID(id); taskID.MatchString(id) {
+				return id
+			}
 		}
 	}
 	return s

@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -21,8 +22,32 @@ func TestLooseHeadings(t *testing.T) {
 	for _, task := range made.Epic.Tasks {
 		got = append(got, task.ID+" "+task.Title)
 	}
-	want := "T1 First|T2 feature/auth: Add login|T3 1.2: Do exports|T4 修复: fix crash|T5 do imports|T6 do mails|T7 Do logs"
+	want := "T1 First|T2 feature/auth: Add login|T1-2 Do exports|T3 修复: fix crash|T5 do imports|T6 do mails|T7 Do logs"
 	if strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", strings.Join(got, "|"), want)
+	}
+	if len(made.Told) != 1 || made.Told[0].Why != `the heading "Notes" is not a task, and its text is part of the description of the epic` {
+		t.Errorf("told %+v", made.Told)
+	}
+}
+
+// Numbered headings may have dotted numbers, which are ids and references.
+func TestDottedHeadings(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"1.%d: %s", "1.%d %s", "Task 1.%d: %s", "Task 1.%d %s", "1.%d. %s"} {
+		text := "# A plan\n\n## Tasks\n\n### " + fmt.Sprintf(form, 1, "Log in") + "\n- **Checks:** `true`\n\n### " +
+			fmt.Sprintf(form, 2, "Log out") + "\n- **Depends on:** Task 1.1\n\n### " + fmt.Sprintf(form, 3, "Forget") + "\nDepends on: 1.1 and 1.2\n"
+		made, err := Parse("plan.md", []byte(text), day())
+		if err != nil {
+			t.Errorf("%s: %v", form, err)
+			continue
+		}
+		var got []string
+		for _, task := range made.Epic.Tasks {
+			got = append(got, task.ID+" "+task.Title+" "+strings.Join(task.DependsOn, ","))
+		}
+		if got := strings.Join(got, "|"); got != "T1-1 Log in |T1-2 Log out T1-1|T1-3 Forget T1-1,T1-2" {
+			t.Errorf("%s: %s", form, got)
+		}
 	}
 }

@@ -51,9 +51,11 @@ func (p *parser) add(at epic.Place, hint, format string, args ...any) {
 var (
 	// taskHead is T1: Title, with or without the word Task; a bare number needs the word.
 	taskHead = pattern.New(`^(?i:task[ \t]+(?:#)?)?([A-Za-z][A-Za-z0-9_-]*)[ \t]*(?::|[ \t][–—-])(?:[ \t]+(.*))?$`)
-	taskNumb = pattern.New(`^(?i:task)[ \t]+#?([0-9]{1,6})[ \t]*(?::|\.|[ \t][–—-]|$)[ \t]*(.*)$`)
+	taskNumb = pattern.New(`^(?i:task)[ \t]+#?([0-9]{1,6}(?:\.[0-9]{1,3}){0,2})[ \t]*(?::|\.|[ \t][–—-]|$)[ \t]*(.*)$`)
+	// dotted is 1.2 before a title: it needs no mark behind it.
+	dotted = pattern.New(`^((?i:(?:task|step)[ \t]+)?#?[0-9]{1,6}(?:\.[0-9]{1,3}){1,2})[ \t]+([^\s–—-])`)
 	// stepHead is 1. Title or Step 1: Title, which is a task in the section of tasks.
-	stepHead = pattern.New(`^(?i:step[ \t]+)?#?([0-9]{1,6})(?:[.:)]|[ \t][–—-])[ \t]+(.+)$`)
+	stepHead = pattern.New(`^(?i:step[ \t]+)?#?([0-9]{1,6}(?:\.[0-9]{1,3}){0,2})(?:[.:)]|[ \t][–—-])[ \t]+(.+)$`)
 	// looseHead is [T1] Title, T1. Title or T1 Title, which is a task where fields follow.
 	looseHead = pattern.New(`^\[?([A-Za-z][A-Za-z_-]{0,9}[0-9]{1,6})\]?[.)]?[ \t]+(.+)$`)
 	frontKey  = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
@@ -66,11 +68,14 @@ func IsSection(text string) bool {
 	return sections[strings.ToLower(strings.TrimRight(numbered.ReplaceAllString(plain(text), ""), ": "))]
 }
 
+// headText is a heading without formatting, in which a dotted number has a mark behind it.
+func headText(text string) string { return dotted.ReplaceAllString(plain(text), "$1. $2") }
+
 // head reads a task's id and title from a heading.
 func head(text string) (id, title string, ok bool) {
-	text = plain(text)
+	text = headText(text)
 	if m := taskNumb.FindStringSubmatch(text); m != nil {
-		return "T" + m[1], plain(m[2]), true
+		return numberID(m[1]), plain(m[2]), true
 	}
 	if m := taskHead.FindStringSubmatch(text); m != nil {
 		return m[1], plain(m[2]), true
@@ -179,8 +184,8 @@ func firstWords(rest []block) string {
 // section, unless it stands below a task.
 func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 	id, title, ok = head(b.text)
-	if m := stepHead.FindStringSubmatch(plain(b.text)); !ok && m != nil && p.section > 0 && b.level > p.section {
-		return "T" + m[1], plain(m[2]), true
+	if m := stepHead.FindStringSubmatch(headText(b.text)); !ok && m != nil && p.section > 0 && b.level > p.section {
+		return numberID(m[1]), plain(m[2]), true
 	}
 	if !ok {
 		return looseTask(p, b, rest)
@@ -241,6 +246,7 @@ func (p *parser) content(b *block) {
 	case p.section > 0 && b.kind == list && readChecklist(p, b):
 	case p.section > 0:
 		if p.between != nil {
+			p.skip(p.between.line, "the heading %s is not a task, and its text is part of the description of the epic", epic.Quoted(plain(p.between.text)))
 			p.epicDesc = append(p.epicDesc, p.between.raw)
 			p.between = nil
 		}
@@ -257,7 +263,7 @@ func (p *parser) close() {
 		p.drafts = append(p.drafts, p.cur.draft)
 	}
 	if p.between != nil {
-		p.skip(p.between.line, "the heading %s is that of no task, and briefs leave it out", epic.Quoted(plain(p.between.text)))
+		p.skip(p.between.line, "the heading %s is not a task, and briefs leave it out", epic.Quoted(plain(p.between.text)))
 	}
 	p.cur, p.between = nil, nil
 }

@@ -19,7 +19,7 @@ var (
 	plainDepends = pattern.New(`^(?i:depends[ \t]+on|dependencies|depends|blocked[ \t]+by)[ \t]*(:?)[ \t]*(\S.*)$`)
 	titleDepends = pattern.New(`[ \t]*[(\[](?i:depends[ \t]+on|blocked[ \t]+by|after)[ \t]*:?[ \t]*([^()\[\]]+)[)\]]$`)
 	// taskList is nothing but references to tasks: T1, `T2` and task 3.
-	taskList = pattern.New("^(?:`?(?i:task[ \\t]+)?#?[A-Za-z]{0,8}-?[0-9]{1,6}`?(?:[ \\t]*(?:[,;&]|\\band\\b)[ \\t]*(?:and[ \\t]+)?|\\.?$))+$")
+	taskList = pattern.New("^(?:`?(?i:task[ \\t]+)?#?[A-Za-z]{0,8}-?[0-9]{1,6}(?:\\.[0-9]{1,3}){0,2}`?(?:[ \\t]*(?:[,;&]|\\band\\b)[ \\t]*(?:and[ \\t]+)?|\\.?$))+$")
 )
 
 // plainPairs reads a line without bold marks that can only mean what the task depends on: Depends on: T1, T2.

@@ -103,7 +103,7 @@ and more
 		`7: the section is empty`,
 		"22: \"Checks:\" is part of the description of T3; with **Checks:** it is a field",
 		"23: \"Priority:\" is part of the description of T3; with **Priority:** it is a field",
-		`26: the heading "Phase 2: later" is that of no task, and briefs leave it out`,
+		`26: the heading "Phase 2: later" is not a task, and briefs leave it out`,
 		"30: that T4 depends on T3 is said in a text, and not read; write **Depends on:** T3",
 		"65: this is part of the epic's description; with nothing else in the paragraph, and the value in backticks, it is a field of the epic",
 	}; !slices.Equal(unused, want) {

@@ -286,3 +286,21 @@ func TestTooManyEdges(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
+
+// The description leaves out front matter, and steps may have dotted numbers without a mark behind them.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	text := "---\ndescription: A plan\n---\n\n# Plan: Accounts\n\nWhy.\n\n## Base\n\n### 1.1 Log in\n\n### 1.2 Log out\n"
+	form, _ := Named("planmode")
+	plan, err := Read(form, fstest.MapFS{"plan.md": {Data: []byte(text)}}, "plan.md", "", time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := plan.Epic.Description
+	for _, task := range plan.Epic.Tasks {
+		got += "|" + task.ID + " " + task.Title
+	}
+	if want := "Why.|T1-1 Log in|T1-2 Log out"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -122,14 +122,15 @@ func learned(o *engine.LocalOptions, m Memory, task *epic.Task, deps []reanchor.
 // neighbours is how many tasks before and behind a task in the plan a brief names.
 const neighbours = 8
 
-// nameOthers lists the tasks next to one in the plan by their status.
+// nameOthers lists the tasks next to one in the plan by their status, and takes the task itself out of the counts.
 func nameOthers(p *reanchor.Progress, o *engine.LocalOptions, m Memory, at int) {
 	for i := max(at-neighbours, 0); i < min(at+neighbours+1, len(o.Epic.Tasks)); i++ {
-		if i == at {
-			continue
-		}
 		rec, name := m.Task(o.Epic.Tasks[i].ID), reanchor.TaskName{ID: o.Epic.Tasks[i].ID, Title: o.Epic.Tasks[i].Title}
 		switch {
+		case i == at && rec.Running() != nil:
+			p.Running = max(p.Running-1, 0)
+		case i == at:
+			p.Left = max(p.Left-1, 0)
 		case rec.Completed:
 			p.DoneTasks = append(p.DoneTasks, name)
 		case rec.Gate != nil:

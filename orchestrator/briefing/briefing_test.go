@@ -66,3 +66,28 @@ func TestLandedSince(t *testing.T) {
 		}
 	}
 }
+
+// counted is a ledger with four pending tasks and a running one.
+type counted struct{ ledger }
+
+func (counted) Counts() map[attempts.Status]int {
+	return map[attempts.Status]int{attempts.Pending: 4, attempts.InProgress: 1}
+}
+
+// A brief does not count its own task among the others, whether its attempt is recorded yet or not.
+func TestOthersCounted(t *testing.T) {
+	t.Parallel()
+	e := &epic.Epic{Tasks: []epic.Task{{ID: "T1"}, {ID: "T2"}}}
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := counted{ledger{"T2": {Attempts: []attempts.Attempt{{Result: attempts.ResultInProgress}}}}}
+	for id, want := range map[string][3]int{"T1": {3, 1, 5}, "T2": {4, 0, 5}} {
+		task, _ := e.Task(id)
+		p := briefing.Input(&engine.LocalOptions{Options: engine.Options{Epic: e}, Graph: g}, l, task).Progress
+		if got := [3]int{p.Left, p.Running, p.Total}; got != want {
+			t.Errorf("%s: left, running, total are %v, want %v", id, got, want)
+		}
+	}
+}

@@ -392,7 +392,12 @@ func (p *Projector) notes() string {
 		if p.now.record(id).Gate.Reason == attempts.AwaitsAnswer {
 			continue
 		}
-		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.now.record(id).Gate.Reason.Words(), id+p.now.o.flag(), id+p.now.o.flag())
+		then := "relay ungate " + id
+		if p.now.planned(id).Kind == epic.KindPerson {
+			then = report.Done(id).Type
+		}
+		flag := p.now.o.flag()
+		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then %s.\n", id, p.now.record(id).Gate.Reason.Words(), id+flag, then+flag)
 	}
 	asking := p.now.asking()
 	for _, id := range asking[:min(len(asking), mostItems)] {

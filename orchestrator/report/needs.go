@@ -109,11 +109,11 @@ func remedy(t *Task, tried []attempts.Attempt) []Command {
 		command = Whole(t.ID, tried[n-1].Outcome, &tried[n-1].Receipt)
 	}
 	again := Command{"relay ungate " + t.ID, "have it tried again; then relay work"}
-	if t.person {
-		return []Command{command, {"relay approve " + t.ID, "say that you have done it; then relay work"}}
-	}
 	switch t.Gate.Reason {
 	case attempts.UserBlocked:
+		if t.person {
+			return []Command{command, Done(t.ID)}
+		}
 		return []Command{again}
 	case attempts.AwaitsAnswer:
 		return []Command{Answering(t.ID)}
@@ -166,6 +166,9 @@ func Showing(task string, looks []attempts.Look) Command {
 	}
 	return Command{"relay show " + task + " --diff", "what it changed"}
 }
+
+// Done returns the command that completes a task of the kind person.
+func Done(task string) Command { return Command{"relay approve " + task, "when you have done it"} }
 
 // Untried returns the command that shows a task of which nothing was tried.
 func Untried(task string) Command { return Command{"relay show " + task, "what it is about"} }

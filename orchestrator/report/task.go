@@ -41,6 +41,7 @@ func (m *builder) addTask(i int) {
 	}
 	m.addAttempts(one, t, rec)
 	*one = clean(m, *one)
+	one.person = t.Kind == epic.KindPerson
 }
 
 // addAttempts records a task's attempts, if it has been touched in these runs or needs a person.

@@ -184,7 +184,7 @@ func (o cleanOptions) remove(ctx context.Context, finder finish.Remains, l finis
 // list says what can be removed, and what cannot.
 func (o cleanOptions) list(p *project.Project, going []finish.Leftover, kept []keptRemains) {
 	if len(going)+len(kept) == 0 {
-		fmt.Fprintln(o.app.Out, "no worktree, branch of a task or copy of .git is left of ended runs")
+		fmt.Fprintln(o.app.Out, "nothing to remove: ended runs left no worktree, task branch or copy of .git")
 	}
 	for _, l := range going {
 		fmt.Fprintf(o.app.Out, "%-9s %s\n", l.Kind, p.Rel(l.Name))

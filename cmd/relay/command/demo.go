@@ -85,8 +85,8 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 const demoEnd = `
 --- The night went as scripted.
 
-T2 failed its check once, got the output, and succeeded; T3 failed twice with the
-same error and was gated; T4 is blocked by it; nothing else was held up.
+T2 failed its check once, got the output, and succeeded; T3 failed three times and
+was gated; T4 is blocked by it; nothing else was held up.
 
 Look around:   cd %s
   relay report                          the whole night, told for a person

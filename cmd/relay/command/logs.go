@@ -15,6 +15,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/report"
 )
 
 type logsOptions struct {
@@ -107,7 +108,11 @@ func (opts logsOptions) ofTask(view *attempts.View, flag string) ([]agentlog.Att
 		if len(rec.Attempts) == 0 {
 			return nil, &terminal.Hinted{Err: errors.New(gated + "; it has not been tried"), Hint: "relay ungate " + opts.task + flag}
 		}
-		fmt.Fprintf(opts.app.Err, "relay: note: %s; relay ungate %s to try again\n", gated, opts.task+flag)
+		next := "relay ungate " + opts.task + flag + " to try again"
+		if g.Reason == attempts.AwaitsAnswer {
+			next = report.Answering(opts.task).Type + flag
+		}
+		fmt.Fprintf(opts.app.Err, "relay: note: %s; %s\n", gated, next)
 	}
 	at, err := agentlog.PickAttempt(opts.task, rec, opts.attempt)
 	if err != nil {

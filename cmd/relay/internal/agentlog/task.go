@@ -37,8 +37,7 @@ type Task struct {
 
 	Progress []relayfiles.Progress `json:"progress,omitempty"` // what the agent of the last one has said, the last few
 
-	person bool // only one can do it: its gate says how it is completed
-
+	person bool // only a person can do it
 	Logged bool `json:"-"` // relay logs has something to show of the last one
 }
 
@@ -59,9 +58,8 @@ func (s *Task) AddProgress(p *project.Project) {
 // NewTask returns what there is to show of a task.
 func NewTask(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Graph) *Task {
 	s := &Task{
-		ID: t.ID, Title: t.Title, Description: t.Description, Status: l.StatusOf(g, t.ID), Files: t.Files,
+		ID: t.ID, Title: t.Title, Description: t.Description, Status: l.StatusOf(g, t.ID), Files: t.Files, person: t.Kind == epic.KindPerson,
 		Gate: rec.Gate, Looks: rec.Looks(), Questions: rec.OpenQuestions(), Answers: rec.Answers,
-		person:   t.Kind == epic.KindPerson,
 		Attempts: append([]attempts.Attempt{}, rec.Attempts...),
 	}
 	if i, ok := g.Index(t.ID); ok {
@@ -108,7 +106,7 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 	if s.Gate != nil {
 		gate := fmt.Sprintf("gated %s: %s", status.FormatTime(s.Gate.At, l.Now), s.Gate.Text())
 		fmt.Fprintln(w, terminal.Wrap(gate, l.Width, "  "))
-		if s.Gate.Reason != attempts.AwaitsAnswer && !s.person {
+		if !s.person && s.Gate.Reason != attempts.AwaitsAnswer {
 			fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID+l.Flag)
 		}
 	}

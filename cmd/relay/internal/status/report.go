@@ -100,7 +100,7 @@ type Task struct {
 	LastError   string             `json:"last_error,omitempty"`
 	Stopped     time.Time          `json:"stopped,omitzero"` // when a person stopped it: the run does not try it again
 	last        *attempts.Attempt  // that ended, unless it succeeded
-	person      bool               // only one can do it
+	person      bool               // only a person can do it
 	holds       int                // how many tasks wait for it, where it was counted
 	WaitsFor    []string           `json:"waits_for,omitempty"`    // dependencies that are not completed
 	RootCauses  []string           `json:"root_causes,omitempty"`  // gated tasks that keep it from running, at most 3
@@ -190,9 +190,8 @@ func (t *Task) needsLook() bool { return len(t.Looks) > 0 }
 
 func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 	state := Task{
-		ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: cmp.Or(max(t.MaxAttempts, 0), maxAttempts),
+		ID: t.ID, Title: t.Title, person: t.Kind == epic.KindPerson, Attempt: rec.Charges(), MaxAttempts: cmp.Or(max(t.MaxAttempts, 0), maxAttempts),
 		Tries: len(rec.Attempts), Looks: rec.Looks(), Questions: rec.OpenQuestions(), Usage: rec.Used(),
-		person: t.Kind == epic.KindPerson,
 	}
 	if running := rec.Running(); running != nil {
 		state.Attempt++

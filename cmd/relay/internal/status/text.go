@@ -272,9 +272,13 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 		show := l.show(t)
 		again := ";  relay ungate " + t.ID + l.Flag + " to try again"
 		if t.person {
-			again = ";  relay approve " + t.ID + l.Flag + " when it is done"
+			done := report.Done(t.ID)
+			again = ";  " + done.Type + l.Flag + " " + done.For
 		} else if t.Reason == attempts.AwaitsAnswer {
 			again = ""
+			if s.Run.State == Running {
+				show.For = "answers it; the run continues its session"
+			}
 		}
 		fmt.Fprintf(w, "  %s      %s%s\n", terminal.Pad(show.Type, widest), show.For, again)
 	}

@@ -185,8 +185,11 @@ func FrontMatter(list []Line) (matter *placed.Node, rest []Line) {
 	return matter, list[end+2:]
 }
 
-// FirstHeading returns the first heading of level 1, and the rest.
+// FirstHeading returns the first heading of level 1, and the rest without front matter.
 func FirstHeading(list []Line) (title string, rest []Line) {
+	if matter, below := FrontMatter(list); matter != nil && matter.Kind == placed.Object {
+		list = below
+	}
 	for i, l := range list {
 		if l.Kind == Heading && l.Level == 1 {
 			return l.Rest, append(append([]Line(nil), list[:i]...), list[i+1:]...)

@@ -9,7 +9,8 @@ import (
 )
 
 var (
-	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone)[ \t]+)?#?([0-9]{1,3}(?:\.[0-9]{1,3})?[a-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
+	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone)[ \t]+)?#?([0-9]{1,3}(?:\.[0-9]{1,3}){0,2}[a-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
+	dottedStep  = pattern.New(`^((?i:(?:step|story|task|phase|part|milestone)[ \t]+)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|detailed|implementation|proposed|required|execution|step-by-step|technical|recommended) )*(?:steps|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
 	stepAfter   = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies)\W*?:\W*(.*)$`)
@@ -44,7 +45,7 @@ func numberedSteps(list []Line) (lines []int, worded bool) {
 		return map[string]int{"task": 2, "story": 2, "step": 1}[k.word] * min(len(found[k])/2, 1)
 	}
 	for i, l := range list {
-		m := stepHeading.FindStringSubmatch(Unformatted(l.Rest))
+		m := stepParts(l)
 		if l.Kind != Heading || l.Level == 1 || m == nil || blueprint.IsAside(m[3]) {
 			continue
 		}
@@ -101,7 +102,7 @@ func freeBoxes(list []Line) bool {
 
 // StepTitle returns the number of a step, if it has one, and its title.
 func StepTitle(l Line) (number, title string) {
-	m := stepHeading.FindStringSubmatch(Unformatted(l.Rest))
+	m := stepParts(l)
 	if l.Kind == Item {
 		m = stepItem.FindStringSubmatch(l.Text)
 	}
@@ -109,6 +110,11 @@ func StepTitle(l Line) (number, title string) {
 		return "", l.Rest
 	}
 	return m[2], m[3]
+}
+
+// stepParts returns the word, number and title of a numbered heading. A dotted number needs no mark behind it.
+func stepParts(l Line) []string {
+	return stepHeading.FindStringSubmatch(dottedStep.ReplaceAllString(Unformatted(l.Rest), "$1. $2"))
 }
 
 // Labelled makes headings of lines such as **Done when:**, and of the next such line behind one.
