@@ -64,7 +64,7 @@ func (p *Projector) ended(e *attempts.Event) Records {
 		t.left = entry
 		const mostHandoffs = 20
 		t.handoffs = last(append(t.handoffs, entry.ID), mostHandoffs)
-		if ended.Gate != nil && !p.now.record(e.Task).Completed {
+		if ended.Gate != nil && !p.now.ledger.Record(e.Task).Completed {
 			records.Discussions = append(records.Discussions, p.talk.gateOpened(e, ended.Gate, attempted(e, started)))
 		}
 		return records

@@ -132,7 +132,7 @@ func (t tasks) of(id string) *task {
 // completed returns what completed the tasks of the epic, in the order of the plan.
 func (t tasks) completed(now *standing) (list []*done) {
 	for _, id := range now.ids() {
-		if one := t[id]; one != nil && one.done != nil && now.record(id).Completed {
+		if one := t[id]; one != nil && one.done != nil && now.ledger.Record(id).Completed {
 			list = append(list, one.done)
 		}
 	}
@@ -153,7 +153,7 @@ func New(o Options) *Projector {
 // Apply takes the next event in, and returns what is to be recorded of it. Events must come in the order of their numbers, and all of
 // them.
 func (p *Projector) Apply(e *attempts.Event) Records {
-	gated := p.now.record(e.Task).Gate != nil
+	gated := p.now.ledger.Record(e.Task).Gate != nil
 	p.memory.Fold(own(*e))
 	switch {
 	case e.RunStarted != nil:
@@ -200,7 +200,7 @@ func own(e attempts.Event) attempts.Event {
 func (p *Projector) decided(e *attempts.Event, gated bool) []Discussion {
 	switch e.Type {
 	case attempts.TypeGated:
-		if gate := p.now.record(e.Task).Gate; gate != nil && gate.Reason != attempts.UserBlocked {
+		if gate := p.now.ledger.Record(e.Task).Gate; gate != nil && gate.Reason != attempts.UserBlocked {
 			return []Discussion{p.talk.gateOpened(e, gate, nil)}
 		}
 	case attempts.TypeUngated:
@@ -389,10 +389,10 @@ func (p *Projector) notes() string {
 	var b strings.Builder
 	gated := p.now.gated()
 	for _, id := range gated[:min(len(gated), mostItems)] {
-		if p.now.record(id).Gate.Reason == attempts.AwaitsAnswer {
+		if p.now.ledger.Record(id).Gate.Reason == attempts.AwaitsAnswer {
 			continue
 		}
-		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.now.record(id).Gate.Reason.Words(), id+p.now.o.flag(), id+p.now.o.flag())
+		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.now.ledger.Record(id).Gate.Reason.Words(), id+p.now.o.flag(), id+p.now.o.flag())
 	}
 	asking := p.now.asking()
 	for _, id := range asking[:min(len(asking), mostItems)] {
@@ -413,14 +413,14 @@ func (p *Projector) notes() string {
 
 // asking returns the tasks whose agents have open questions.
 func (p *standing) asking() []string {
-	return slices.DeleteFunc(sortedKeys(p.ledger.Tasks), func(id string) bool { return len(p.record(id).OpenQuestions()) == 0 })
+	return slices.DeleteFunc(sortedKeys(p.ledger.Tasks), func(id string) bool { return len(p.ledger.Record(id).OpenQuestions()) == 0 })
 }
 
 // openQuestions returns the open questions of agents, with their tasks.
 func (p *standing) openQuestions() []string {
 	l := list{}
 	for _, id := range p.asking() {
-		for _, q := range p.record(id).OpenQuestions() {
+		for _, q := range p.ledger.Record(id).OpenQuestions() {
 			l.add("%s: %s", id, q)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // addTask records the task with an index in the plan.
 func (m *builder) addTask(i int) {
 	t, r := &m.Epic.Tasks[i], m.r
-	rec := cmp.Or(m.Ledger.Tasks[t.ID], &attempts.TaskRecord{})
+	rec := m.Ledger.Record(t.ID)
 	one := &r.Tasks[i]
 	*one = Task{
 		ID: t.ID, Title: t.Title, Status: m.Ledger.StatusOf(m.Graph, t.ID), Max: cmp.Or(max(t.MaxAttempts, 0), m.MaxAttempts),
