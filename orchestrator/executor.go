@@ -117,7 +117,7 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 	if last, ok := verdict.Previous(record); ok {
 		a.Previous = last
 	}
-	if record.Continues() && a.Previous.Runner == runner {
+	if record.ContinuesWith() == runner {
 		a.Session = a.Previous.Session
 		a.Spent = engine.SpentBy(a.Session, record.Attempts)
 	}
