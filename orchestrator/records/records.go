@@ -141,9 +141,7 @@ func (t tasks) completed(now *standing) (list []*done) {
 
 // New returns a projector that knows nothing yet.
 func New(o Options) *Projector {
-	if o.Checkpoints == "" {
-		o.Checkpoints = AtStop
-	}
+	o.Checkpoints = cmp.Or(o.Checkpoints, AtStop)
 	p := &Projector{now: standing{o: o}, memory: attempts.NewMemory(nil), run: run{started: &attempts.RunStarted{}, context: table{}}}
 	p.tasks, p.sessions, p.talk = tasks{}, map[string]session{}, talk{&p.now, map[string]*threads{}}
 	p.memory.View(func(l *attempts.Ledger) { p.now.ledger = l })
@@ -171,11 +169,7 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 		return Records{Discussions: p.decided(e, gated)}
 	case e.Task == "":
 	case e.Type == attempts.TypeAttemptStarted:
-		started := e.Started
-		if started == nil {
-			started = &attempts.Started{}
-		}
-		p.tasks.of(e.Task).started, p.tasks.of(e.Task).run = started, e.Run
+		p.tasks.of(e.Task).started, p.tasks.of(e.Task).run = cmp.Or(e.Started, &attempts.Started{}), e.Run
 	case e.Briefed != nil:
 		return Records{Entries: p.briefed(e)}
 	case e.Ended != nil:

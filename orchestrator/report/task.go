@@ -122,9 +122,7 @@ func (m *builder) countAttempt(one *Task, a *attempts.Attempt) {
 		return
 	}
 	r.Usage.Add(*a.Usage)
-	if one.Usage == nil {
-		one.Usage = &attempts.Usage{}
-	}
+	one.Usage = cmp.Or(one.Usage, &attempts.Usage{})
 	one.Usage.Add(*a.Usage)
 	m.agents.Add(&attempts.Attempt{Runner: a.Runner, Usage: a.Usage})
 	m.models.Add(&attempts.Attempt{Runner: a.Model, Usage: a.Usage})
@@ -176,9 +174,7 @@ func clean[T any](m *builder, part T) T {
 
 // reviewOf returns the opinions of reviewers on an attempt; nil without any.
 func reviewOf(verdict review.Decision, in *attempts.Reviewed) *Review {
-	if in == nil {
-		in = &attempts.Reviewed{}
-	}
+	in = cmp.Or(in, &attempts.Reviewed{})
 	if verdict == "" && len(in.Opinions)+len(in.Missing)+len(in.Deferred)+len(in.Noted) == 0 {
 		return nil
 	}
