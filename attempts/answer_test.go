@@ -23,17 +23,17 @@ func TestAnswer(t *testing.T) {
 	s := b.open(t, run1)
 	must(t, s.Append(started("T1", 1), asking("T1", 1, "Which port?", "Which host?")))
 	rec := s.Task("T1")
-	if got := rec.OpenQuestions(); !slices.Equal(got, []string{"Which port?", "Which host?"}) || rec.Continues() || rec.Gate == nil {
-		t.Fatalf("before the answer: open %q, continues %v, gate %v", got, rec.Continues(), rec.Gate)
+	if got := rec.OpenQuestions(); !slices.Equal(got, []string{"Which port?", "Which host?"}) || rec.ContinuesWith() != "" || rec.Gate == nil {
+		t.Fatalf("before the answer: open %q, continues with %q, gate %v", got, rec.ContinuesWith(), rec.Gate)
 	}
 	must(t, s.Append(Event{Type: TypeAnswered, Task: "T1", Answer: rec.AnswerTo("8080, on localhost")}))
 	must(t, s.Append(Event{Type: TypeGated, Task: "T2", Gate: &Gate{Reason: UserBlocked}}, Event{Type: TypeAnswered, Task: "T2", Answer: &Answer{Text: "later"}}))
 	check := func(when string, rec, other TaskRecord) {
 		t.Helper()
-		if rec.OpenQuestions() != nil || !rec.Continues() || rec.Gate != nil || len(rec.Answers) != 1 || rec.Answers[0].Question != "Which port?\nWhich host?" {
+		if rec.OpenQuestions() != nil || rec.ContinuesWith() != "claude" || rec.Gate != nil || len(rec.Answers) != 1 || rec.Answers[0].Question != "Which port?\nWhich host?" {
 			t.Errorf("%s: %+v", when, rec)
 		}
-		if other.Gate == nil || len(other.Answers) != 1 || other.Continues() {
+		if other.Gate == nil || len(other.Answers) != 1 || other.ContinuesWith() != "" {
 			t.Errorf("%s: an answer lifts another gate: %+v", when, other)
 		}
 	}

@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -22,10 +23,7 @@ type fold struct {
 
 // newFold begins with what is known before the first event; base may be nil. Without a graph no task waits for another.
 func newFold(g *epic.Graph, base *Ledger) *fold {
-	l := base
-	if l == nil {
-		l = &Ledger{}
-	}
+	l := cmp.Or(base, &Ledger{})
 	l.Version = LedgerVersion
 	if l.Tasks == nil {
 		l.Tasks = map[string]*TaskRecord{}

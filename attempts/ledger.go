@@ -178,11 +178,13 @@ const (
 	Gated      Status = "gated"
 )
 
+// Record returns what the ledger has of a task: an empty record if no event named it. The caller does not change it.
+func (l *Ledger) Record(id string) *TaskRecord { return cmp.Or(l.Tasks[id], &TaskRecord{}) }
+
 // StatusOf returns a task's state. A task is blocked while it is pending and a dependency is not completed.
 // With a nil graph no task is blocked.
 func (l *Ledger) StatusOf(g *epic.Graph, id string) Status {
-	rec := cmp.Or(l.Tasks[id], &TaskRecord{})
-	return rec.status(g != nil && len(l.WaitsFor(g, id)) > 0)
+	return l.Record(id).status(g != nil && len(l.WaitsFor(g, id)) > 0)
 }
 
 // WaitsFor lists the dependencies of a task that are not completed.
@@ -193,7 +195,7 @@ func (l *Ledger) WaitsFor(g *epic.Graph, id string) []string {
 	}
 	var ids []string
 	for _, d := range g.Deps(i) {
-		if rec := l.Tasks[g.ID(d)]; rec == nil || !rec.Completed {
+		if !l.Record(g.ID(d)).Completed {
 			ids = append(ids, g.ID(d))
 		}
 	}
@@ -283,10 +285,9 @@ func AllRootCauses(l *Ledger, g *epic.Graph) [][]string {
 	for _, i := range g.Order() {
 		var causes []int
 		for _, d := range g.Deps(i) {
-			rec := l.Tasks[g.ID(d)]
-			switch {
-			case rec != nil && rec.Completed:
-			case rec != nil && rec.Gate != nil:
+			switch rec := l.Record(g.ID(d)); {
+			case rec.Completed:
+			case rec.Gate != nil:
 				causes = append(causes, d)
 			default:
 				causes = append(causes, found[d]...)

@@ -304,9 +304,13 @@ func (rec TaskRecord) AnswerTo(text string) *Answer {
 	return &Answer{Question: strings.Join(rec.OpenQuestions(), "\n"), Text: plaintext.Capped(text, MaxAnswer)}
 }
 
-// Continues reports whether the next attempt is to continue the session of the last one: it asked a person, who has answered, and holds
-// the task no more.
-func (rec TaskRecord) Continues() bool {
+// ContinuesWith returns the runner whose session the next attempt is to continue: its last attempt asked a person, who has answered,
+// and holds the task no more.
+// It returns "" if the next attempt begins a session.
+func (rec TaskRecord) ContinuesWith() (runner string) {
 	n := len(rec.Attempts)
-	return rec.Gate == nil && n > rec.CountFrom && rec.Attempts[n-1].Outcome == Asked && len(rec.Answers) > 0 && len(rec.OpenQuestions()) == 0
+	if rec.Gate == nil && n > rec.CountFrom && rec.Attempts[n-1].Outcome == Asked && len(rec.Answers) > 0 && len(rec.OpenQuestions()) == 0 {
+		return rec.Attempts[n-1].Runner
+	}
+	return ""
 }

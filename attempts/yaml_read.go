@@ -57,12 +57,12 @@ func (m *byTask[T]) UnmarshalYAML(n *yaml.Node) error {
 		var v T
 		if _, twice := m.of[key.Value]; twice {
 			m.faults = append(m.faults, fmt.Sprintf("line %d has %s a second time", key.Line, key.Value))
-		} else if err := value.Decode(&v); err != nil {
-			m.faults = append(m.faults, fmt.Sprintf("line %d: %s cannot be read", value.Line, key.Value))
-			m.of[key.Value] = v
-		} else {
-			m.of[key.Value] = v
+			continue
 		}
+		if value.Decode(&v) != nil {
+			m.faults = append(m.faults, fmt.Sprintf("line %d: %s cannot be read", value.Line, key.Value))
+		}
+		m.of[key.Value] = v
 	}
 	return nil
 }

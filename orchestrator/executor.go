@@ -136,11 +136,9 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 
 // continueSession has the attempt continue the session of the last one, if a person has answered that and its runner is the same.
 func continueSession(a *engine.Attempt, record attempts.TaskRecord) {
-	if !record.Continues() {
-		return
-	}
-	if last := record.Attempts[len(record.Attempts)-1]; last.Runner == a.Runner {
-		a.Session, a.Spent = last.Session, engine.SpentBy(last.Session, record.Attempts)
+	if a.Runner != "" && record.ContinuesWith() == a.Runner {
+		a.Session = record.Attempts[len(record.Attempts)-1].Session
+		a.Spent = engine.SpentBy(a.Session, record.Attempts)
 	}
 }
 

@@ -68,11 +68,11 @@ func SealChanges(e *epic.Epic, dir string, l *attempts.Ledger) (warnings []strin
 	}
 	for i := range e.Tasks {
 		t := &e.Tasks[i]
-		rec := l.Tasks[t.ID]
-		if rec != nil && rec.Completed {
+		rec := l.Record(t.ID)
+		if rec.Completed {
 			continue
 		}
-		if hasOtherTerms(before, t) || !whole && rec != nil && measuredOtherwise(e, t, rec.Attempts) {
+		if hasOtherTerms(before, t) || !whole && measuredOtherwise(e, t, rec.Attempts) {
 			changed = append(changed, t.ID)
 		}
 	}

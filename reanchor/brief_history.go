@@ -26,10 +26,7 @@ func dependencySection(s *sheet, deps []Dependency) {
 	}
 	s.section("Tasks that your task builds on", note)
 	for _, d := range deps[:min(len(deps), fewItems)] {
-		head := "### " + plaintext.ShortLine(d.ID, 64) + ": " + plaintext.ShortLine(d.Title, titleBytes)
-		if d.Head != "" {
-			head += " (commit " + plaintext.Head(plaintext.ShortLine(d.Head, 64), 12) + ")"
-		}
+		head := "### " + plaintext.ShortLine(d.ID, 64) + ": " + plaintext.ShortLine(d.Title, titleBytes) + inCommit(d.Head)
 		var b strings.Builder
 		field(&b, "Summary", d.Receipt.Summary, 2<<10)
 		field(&b, "Decided", decided(d.Receipt.Decisions), 2<<10)
@@ -49,6 +46,14 @@ func dependencySection(s *sheet, deps []Dependency) {
 		}
 		s.list(cutDependencies, "And "+strconv.Itoa(len(rest))+" more:", []string{strings.Join(ids, ", ")})
 	}
+}
+
+// inCommit names the commit of some work, if there is one.
+func inCommit(head string) string {
+	if head == "" {
+		return ""
+	}
+	return " (commit " + plaintext.Head(plaintext.ShortLine(head, 64), 12) + ")"
 }
 
 // field adds one labelled text to a report.
@@ -154,11 +159,7 @@ func writeAttempt(s *sheet, a attempts.Attempt, is attemptRelation) {
 	case is.here:
 		head += "\n\n" + goOn(a)
 	case r.Salvage != "":
-		commit := ""
-		if a.Head != "" {
-			commit = " (commit " + plaintext.Head(plaintext.ShortLine(a.Head, 64), 12) + ")"
-		}
-		head += "\n\nIts work is kept in " + code(r.Salvage) + commit + "; look at it with git show or git diff."
+		head += "\n\nIts work is kept in " + code(r.Salvage) + inCommit(a.Head) + "; look at it with git show or git diff."
 	}
 	if a.Undone != nil {
 		head += "\n\n" + undoneBy(a.Undone)

@@ -1,6 +1,7 @@
 package reanchor
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -104,11 +105,7 @@ func whereToWork(in Input) string {
 	if in.Worktree {
 		return "This folder is a checkout of your own: work nowhere else. " + branch + ". relay lands what it has proved."
 	}
-	dir := in.Dir
-	if dir == "" {
-		dir = relayDir
-	}
-	return "Work in this folder only, and leave " + code(dir) + " alone, which is relay's. " + branch + "."
+	return "Work in this folder only, and leave " + code(cmp.Or(in.Dir, relayDir)) + " alone, which is relay's. " + branch + "."
 }
 
 // done returns text that says what relay takes for done.

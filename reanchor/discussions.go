@@ -56,19 +56,17 @@ func notesOf(attempts []string, there discussion.Listed, now time.Time) (notes [
 	for _, c := range slices.Backward(e.History) {
 		if by := c.By[strings.LastIndexByte(c.By, ' ')+1:]; c.Note != "" && slices.Contains(attempts, by) {
 			said := bounded(e.Name() + ", " + string(c.Status) + ": " + c.Note)
-			notes = append(notes, Entry{By: c.By, Age: ageAt(now, c.At), Files: []string{there.Path}, Text: said})
+			notes = append(notes, Entry{By: c.By, Age: age(now, stamp(c.At)), Files: []string{there.Path}, Text: said})
 		}
 	}
 	return notes
 }
 
-func ageAt(now time.Time, stamp string) string {
-	at, known := discussion.ParseTime(stamp)
-	if !known {
-		return ""
-	}
-	return plaintext.Ago(now.Sub(at))
-}
+// stamp is a time as discussions have it.
+type stamp string
+
+// At reads the time. ok is false when it is none.
+func (s stamp) At() (at time.Time, ok bool) { return discussion.ParseTime(string(s)) }
 
 func touches(top string, files []string, e *discussion.Entry) bool {
 	if len(files) == 0 {

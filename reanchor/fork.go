@@ -60,12 +60,9 @@ func (f Fork) Prompt() []byte {
 // ask writes the query, and how it is answered.
 func (f Fork) ask(s *sheet) {
 	s.section("Your task now", "")
-	body, _ := quotable(f.Query, len(f.Query), false)
-	s.add(block{head: "\n", body: body, fence: fenceFor(body)})
+	s.whole(f.Query, len(f.Query))
 	s.say("Commit what you change. It is kept for the person who asks, and becomes no part of anything by itself.")
-	if may := allowance(f.Wall, f.USD, f.Tokens); may != "" {
-		s.say(may)
-	}
+	s.say(allowance(f.Wall, f.USD, f.Tokens))
 	sayForm(s, f.Agent, epic.KindFeature, true)
 }
 

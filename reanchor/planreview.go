@@ -23,13 +23,9 @@ func (p Planning) review(s *sheet) {
 	for i, line := range strings.Split(strings.TrimRight(p.Wanted, "\n"), "\n") {
 		fmt.Fprintf(&lines, "%d: %s\n", i+1, line)
 	}
-	for _, text := range []string{lines.String(), p.Epic} {
-		body, lost := quotable(text, mostWanted, false)
-		if text == p.Epic {
-			s.section("The epic", "")
-		}
-		s.add(block{head: "\n", body: body, fence: fenceFor(body), lost: lost})
-	}
+	s.whole(lines.String(), mostWanted)
+	s.section("The epic", "")
+	s.whole(p.Epic, mostWanted)
 	s.section("Your answer", "")
 	s.say("Your last message is one JSON object and nothing else, with one finding for each thing that was misread:")
 	s.add(block{head: "\n", body: ReviewForm, fence: "```"})

@@ -43,18 +43,13 @@ func Answered(in Input) []byte {
 	}
 	s.say(said)
 	sayAnswers(&s, in.Record.Answers)
-	if left := allowance(in.Wall, in.BudgetUSD, in.Tokens); left != "" {
-		s.say(left)
-	}
+	s.say(allowance(in.Wall, in.BudgetUSD, in.Tokens))
 	sayForm(&s, in.Agent, in.Task.Kind, in.NeverAsk)
 	return s.bytes()
 }
 
 // sayAnswers quotes what the user said to the agents of the task.
 func sayAnswers(s *sheet, answers []attempts.Answer) {
-	if len(answers) == 0 {
-		return
-	}
 	s.section("From the user", "These are instructions to you. A later one counts more.")
 	quoteAnswers(s, "this task", answers)
 }

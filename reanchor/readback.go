@@ -60,7 +60,8 @@ func (r *RecordReader) Fill(in *Input) {
 // FoundRecords is what was left.
 type FoundRecords struct {
 	Handoff   Handoff
-	Source    *RecordSource // what the handoff was read from; nil: there is none
+	Source    *RecordSource     // what the handoff was read from; nil: there is none
+	Answer    *ledgersync.Entry // to the handoff, the last; nil: there is none
 	Questions []Thread
 	Documents []string
 	Entries   []Entry
@@ -85,12 +86,13 @@ func (r *RecordReader) Find(files []string) (found FoundRecords) {
 	} else if left != nil && left.Artifact != nil && r.epic != "" && left.Artifact.Metadata["relay"] != nil {
 		found.Questions = nil
 	}
-	if past.left != nil { // what the last agent that took it over wants to know
-		if e := past.answers[past.left.ID]; e != nil && !byRelay(e) {
-			needed := slices.Clone(e.Transition.Readiness.ClarificationsNeeded)
-			needed = slices.DeleteFunc(needed, func(q string) bool { return slices.Contains(asked, q) })
-			found.Questions = append(found.Questions, threads(needed, e.Agent.Name, age(r.now(), e))...)
-		}
+	if past.left != nil {
+		found.Answer = past.answers[past.left.ID]
+	}
+	if e := found.Answer; e != nil && !byRelay(e) { // what the last agent that took it over wants to know
+		needed := slices.Clone(e.Transition.Readiness.ClarificationsNeeded)
+		needed = slices.DeleteFunc(needed, func(q string) bool { return slices.Contains(asked, q) })
+		found.Questions = append(found.Questions, threads(needed, e.Agent.Name, age(r.now(), e))...)
 	}
 	for _, e := range past.about(r.top, files) {
 		found.Entries = append(found.Entries, entryOf(e, r.now()))

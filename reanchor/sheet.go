@@ -100,8 +100,18 @@ func (s *sheet) add(b block) {
 	s.blocks = append(s.blocks, b)
 }
 
-// say adds a paragraph that is never cut; it has to be short.
-func (s *sheet) say(text string) { s.add(block{head: "\n" + text + "\n"}) }
+// say adds a paragraph that is never cut, unless it is empty; it has to be short.
+func (s *sheet) say(text string) {
+	if text != "" {
+		s.add(block{head: "\n" + text + "\n"})
+	}
+}
+
+// whole adds a text of at most max bytes between fences, as [sheet.quote] does, without an intro; it is never cut further.
+func (s *sheet) whole(text string, max int) {
+	body, lost := quotable(text, max, false)
+	s.add(block{head: "\n", body: body, fence: fenceFor(body), lost: lost})
+}
 
 // list adds lines of relay's own making.
 func (s *sheet) list(r rank, intro string, items []string) {

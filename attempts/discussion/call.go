@@ -22,7 +22,6 @@ type Thread struct {
 	ID     string `json:"entry_id"`
 	Topic  string `json:"topic"`
 	Status Status `json:"status"`
-	Origin string `json:"-"` // as that of the entry
 }
 
 // mostOpen is how many entries are looked at for a report, the newest.
@@ -39,7 +38,7 @@ func OpenIn(top string) (threads []Thread) {
 	list, _ := l.Newest(mostOpen)
 	for _, there := range list {
 		if e := there.Entry; e != nil && e.Open() && !strings.HasSuffix(e.Origin, "/"+OfGate) {
-			threads = append(threads, Thread{e.ID, e.Name(), e.Status, e.Origin})
+			threads = append(threads, Thread{e.ID, e.Name(), e.Status})
 		}
 	}
 	return threads
@@ -106,7 +105,7 @@ func (l *Ledger) Threads(fits func(Status) bool) (threads []Thread, warnings []s
 		if there.Err != nil {
 			warnings = append(warnings, fmt.Sprintf("%s was left out: %v", there.Path, there.Err))
 		} else if e := there.Entry; fits(e.Status) {
-			threads = append(threads, Thread{e.ID, e.Name(), e.Status, e.Origin})
+			threads = append(threads, Thread{e.ID, e.Name(), e.Status})
 		}
 	}
 	return threads, warnings, err

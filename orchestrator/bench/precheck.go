@@ -79,8 +79,8 @@ func RefusesEpic(ctx context.Context, open engine.Factory, o *engine.LocalOption
 func OpenAttempts(g *epic.Graph, l *attempts.Ledger) (open []engine.Attempt) {
 	for i := range g.Len() {
 		id := g.ID(i)
-		if rec := l.Tasks[id]; rec != nil && rec.Running() != nil {
-			open = append(open, engine.Attempt{Run: rec.Running().Run, Task: epic.Task{ID: id}, Number: rec.Running().ID})
+		if on := l.Record(id).Running(); on != nil {
+			open = append(open, engine.Attempt{Run: on.Run, Task: epic.Task{ID: id}, Number: on.ID})
 		}
 	}
 	return open

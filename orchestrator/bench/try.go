@@ -68,7 +68,7 @@ func ListsOf(o *engine.LocalOptions, l *attempts.Ledger) []List {
 			lists[0].files = append(lists[0].files, o.Epic.Tasks[i].Files...)
 		}
 	}
-	done := func(i int) bool { rec := l.Tasks[o.Graph.ID(i)]; return rec != nil && rec.Completed }
+	done := func(i int) bool { return l.Record(o.Graph.ID(i)).Completed }
 	for i := range o.Epic.Tasks {
 		t := &o.Epic.Tasks[i]
 		at, ok := o.Graph.Index(t.ID)

@@ -50,10 +50,8 @@ func Input(o *engine.LocalOptions, m Memory, task *epic.Task) reanchor.Input {
 	nameOthers(&in.Progress, o, m, at)
 	for _, d := range o.Graph.Deps(at) {
 		in.Dependencies = append(in.Dependencies, dependency(&o.Epic.Tasks[d], m))
-	}
-	for i := range in.Dependencies {
-		for _, q := range m.Task(in.Dependencies[i].ID).OpenQuestions() {
-			in.Threads = append(in.Threads, reanchor.Thread{By: in.Dependencies[i].ID, Question: q})
+		for _, q := range m.Task(o.Epic.Tasks[d].ID).OpenQuestions() {
+			in.Threads = append(in.Threads, reanchor.Thread{By: o.Epic.Tasks[d].ID, Question: q})
 		}
 	}
 	for i := range o.Epic.Tasks {
@@ -147,11 +145,7 @@ func nameOthers(p *reanchor.Progress, o *engine.LocalOptions, m Memory, at int) 
 func dependency(t *epic.Task, m Memory) reanchor.Dependency {
 	rec := m.Task(t.ID)
 	d := reanchor.Dependency{ID: t.ID, Title: t.Title}
-	for _, a := range rec.Answers {
-		if a.Question != "" {
-			d.Answers = append(d.Answers, a)
-		}
-	}
+	d.Answers = slices.DeleteFunc(slices.Clone(rec.Answers), func(a attempts.Answer) bool { return a.Question == "" })
 	for _, a := range rec.Attempts {
 		if a.Result == attempts.ResultSuccess {
 			d.Head, d.Receipt = a.Head, a.Receipt

@@ -66,12 +66,7 @@ type LearningSource struct {
 
 // LearningsOf returns the attempts that a ledger has of an epic, with nothing taken out.
 func LearningsOf(e *epic.Epic, l *attempts.Ledger) LearningSource {
-	return LearningSource{Epic: e, Record: func(id string) attempts.TaskRecord {
-		if rec := l.Tasks[id]; rec != nil {
-			return *rec
-		}
-		return attempts.TaskRecord{}
-	}}
+	return LearningSource{Epic: e, Record: func(id string) attempts.TaskRecord { return *l.Record(id) }}
 }
 
 // said is the learning of one ended attempt.

@@ -28,8 +28,8 @@ func (f *RegressionFinder) landedBefore(tip string) (list []landedTask, last eng
 	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
 	f.View(func(l *attempts.Ledger) {
 		for i, t := range f.Epic.Tasks {
-			rec := l.Tasks[t.ID]
-			if rec == nil || !rec.Completed || len(rec.Attempts) == 0 {
+			rec := l.Record(t.ID)
+			if !rec.Completed || len(rec.Attempts) == 0 {
 				continue
 			}
 			end := &rec.Attempts[len(rec.Attempts)-1]

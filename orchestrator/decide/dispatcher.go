@@ -93,7 +93,6 @@ func (d *Dispatcher) Begin(next Choice, now limits.Instant) *Job {
 		d.State.Pool.Ask(name, task, now)
 	}
 	d.State.Plan.Start(i)
-	delete(d.State.continued, i)
 	d.limits.breaker.Begin(i)
 	delete(d.limits.stopping, task)
 	d.State.Step(now, attempts.Step{Kind: attempts.StepChosen, Task: task, Runner: next.Runner})
@@ -138,7 +137,7 @@ func (d *Dispatcher) choose(now limits.Instant) (i int, runner string) {
 	}
 	pick := func(i int) (name string, rank int, ok bool) {
 		task := d.State.Plan.Task(i)
-		if its := d.State.continued[i]; its != "" && d.State.Pool.AllOpen(task.ID, []string{its}, now) {
+		if its := d.State.store.Task(task.ID).ContinuesWith(); its != "" && d.State.Pool.AllOpen(task.ID, []string{its}, now) {
 			return d.State.Pool.Pick(task.ID, its, now)
 		}
 		return d.State.Pool.Pick(task.ID, task.Runner, now)

@@ -131,7 +131,7 @@ func EpicReason(last *attempts.EpicReview, unjudged string) (reason EndReason, w
 func TasksToLookAt(g *epic.Graph, l *attempts.Ledger, wanted []bool) (ids []string) {
 	for i := range g.Len() {
 		id := g.ID(i)
-		if rec := l.Tasks[id]; (wanted == nil || wanted[i]) && rec != nil && len(rec.Looks()) > 0 {
+		if (wanted == nil || wanted[i]) && len(l.Record(id).Looks()) > 0 {
 			ids = append(ids, id)
 		}
 	}
@@ -152,8 +152,7 @@ func (r EndReason) Completes() bool { return r == EpicComplete || r == EpicLooks
 func TasksLeft(g *epic.Graph, l *attempts.Ledger, wanted []bool) int {
 	count := 0
 	for i := range g.Len() {
-		rec := l.Tasks[g.ID(i)]
-		if (wanted == nil || wanted[i]) && (rec == nil || !rec.Completed) {
+		if (wanted == nil || wanted[i]) && !l.Record(g.ID(i)).Completed {
 			count++
 		}
 	}

@@ -151,17 +151,13 @@ func (r *request) answer() ([]attempts.Event, string, error) {
 	switch {
 	case r.status == attempts.Completed:
 		message = id + " is completed, and your answer is recorded: after this run, relay retry " + id + " has it done again with the answer"
-	case r.awaitsAnswer():
+	case r.status == attempts.Gated && r.record.Gate.Reason == attempts.AwaitsAnswer:
 		message = id + " continues with your answer as soon as a job is free" + r.when()
 	case r.status == attempts.Gated:
 		message += "; it is still gated: relay ungate " + id
 	}
 	r.event.Type, r.event.Answer = attempts.TypeAnswered, r.record.AnswerTo(r.said)
 	return []attempts.Event{r.event}, message, nil
-}
-
-func (r *request) awaitsAnswer() bool {
-	return r.record.Gate != nil && r.record.Gate.Reason == attempts.AwaitsAnswer
 }
 
 // retry considers to try the task at once: gated, stopped, or waiting for a runner.
@@ -268,7 +264,7 @@ func (q *Requests) Apply(now limits.Instant, task string, what attempts.RequestK
 		q.limits.breaker.Skip(now)
 		s.Plan.Hasten(index)
 		q.restore(index)
-	case what == attempts.RequestUngate, what == attempts.RequestAnswer && s.store.Task(task).Continues():
+	case what == attempts.RequestUngate, what == attempts.RequestAnswer && s.store.Task(task).ContinuesWith() != "":
 		q.restore(index)
 	case what == attempts.RequestApprove && s.store.Task(task).Completed && s.Plan.Task(index).Kind == epic.KindPerson:
 		s.Plan.Complete(index)
@@ -281,9 +277,6 @@ func (q *Requests) restore(index int) {
 	s := q.state
 	delete(s.Withheld, index)
 	delete(s.asking, index)
-	if rec := s.store.Task(s.Plan.Task(index).ID); rec.Continues() {
-		s.continued[index] = rec.Attempts[len(rec.Attempts)-1].Runner
-	}
 	s.Plan.Restore(index, schedule.MissingReviewers(s.store.Task(s.Plan.Task(index).ID)))
 	s.Restored = true
 }

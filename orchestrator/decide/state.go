@@ -36,9 +36,7 @@ type State struct {
 	steps    steps
 
 	// asking are the tasks that have asked a person in this run, and wait for the answer.
-	asking map[int]bool
-	// continued are the runners that have the session of a task whose question a person answered.
-	continued                map[int]string
+	asking                   map[int]bool
 	lastRunner, runnerBefore string // that the last task without one of its own went to, and the one before that
 
 	Paused   bool         // a person has the run start nothing new
@@ -109,14 +107,8 @@ func (s *State) PlanTasks(wanted []bool) {
 	defer s.Mu.Unlock()
 	s.store.View(func(l *attempts.Ledger) {
 		s.Plan = schedule.New(s.O.Epic, s.O.Graph, l, wanted)
-		s.continued = map[int]string{}
 		if s.asking == nil {
 			s.asking = map[int]bool{}
-		}
-		for id, rec := range l.Tasks {
-			if i, ok := s.O.Graph.Index(id); ok && rec.Continues() {
-				s.continued[i] = rec.Attempts[len(rec.Attempts)-1].Runner
-			}
 		}
 	})
 	for _, i := range slices.Sorted(maps.Keys(s.Withheld)) {

@@ -113,9 +113,7 @@ type forking interface {
 func (f *ForkRequest) complete(o *orchestrator.Options, task *epic.Task) sessionkeeper.Fork {
 	f.Prompt.Base, f.Prompt.Agent, f.Prompt.Wall = f.Base, o.Agent(f.Runner), o.Limits.WallFor(task)
 	f.Prompt.USD, f.Prompt.Tokens = o.Budget.Attempt.USD, o.Budget.Attempt.Tokens
-	if f.Model == "" {
-		f.Model = o.Model
-	}
+	f.Model = cmp.Or(f.Model, o.Model)
 	branch := f.Branch
 	branch.Query, branch.Runner, branch.Model, branch.Base = f.Prompt.Query, f.Runner, f.Model, f.Base
 	if o.CLIOf != nil {

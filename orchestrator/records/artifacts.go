@@ -171,9 +171,7 @@ func (f *files) add(changes []attempts.FileChange) {
 	for _, c := range changes {
 		for _, file := range became(c) {
 			to := map[string]*list{ledgersync.Created: &f.created, ledgersync.Modified: &f.modified, ledgersync.Deleted: &f.deleted}[file.Action]
-			if !slices.Contains(to.lines, line(file.Path)) {
-				to.add("%s", file.Path)
-			}
+			to.add("%s", file.Path)
 		}
 	}
 }

@@ -47,10 +47,7 @@ func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
 
 func (p *Projector) ended(e *attempts.Event) Records {
 	t, ended := p.tasks.of(e.Task), e.Ended
-	started := t.started
-	if started == nil { // its start was lost with an older log
-		started = &attempts.Started{}
-	}
+	started := cmp.Or(t.started, &attempts.Started{}) // an older log may have lost its start
 	t.started = nil
 	p.run.count(e)
 	records := Records{
@@ -64,7 +61,7 @@ func (p *Projector) ended(e *attempts.Event) Records {
 		t.left = entry
 		const mostHandoffs = 20
 		t.handoffs = last(append(t.handoffs, entry.ID), mostHandoffs)
-		if ended.Gate != nil && !p.now.record(e.Task).Completed {
+		if ended.Gate != nil && !p.now.ledger.Record(e.Task).Completed {
 			records.Discussions = append(records.Discussions, p.talk.gateOpened(e, ended.Gate, attempted(e, started)))
 		}
 		return records
@@ -300,10 +297,7 @@ func isDoc(name string) bool {
 }
 
 func bugfix(planned *epic.Task, receipt *attempts.Receipt) *ledgersync.BugfixDetails {
-	said := receipt.Bugfix
-	if said == nil {
-		said = &attempts.Bugfix{}
-	}
+	said := cmp.Or(receipt.Bugfix, &attempts.Bugfix{})
 	d := &ledgersync.BugfixDetails{
 		Symptom: stated(said.Symptom, planned.Description, planned.Title), RootCause: stated(said.RootCause),
 		Fix: stated(said.Fix, receipt.Summary), RegressionRisk: stated(said.RegressionRisk),

@@ -46,11 +46,11 @@ type list struct {
 }
 
 func (l *list) add(format string, args ...any) {
-	if len(l.lines) >= mostItems {
+	switch s := line(fmt.Sprintf(format, args...)); {
+	case s == "" || slices.Contains(l.lines, s):
+	case len(l.lines) >= mostItems:
 		l.more++
-		return
-	}
-	if s := line(fmt.Sprintf(format, args...)); s != "" && !slices.Contains(l.lines, s) {
+	default:
 		l.lines = append(l.lines, s)
 	}
 }

@@ -132,7 +132,7 @@ func (t tasks) of(id string) *task {
 // completed returns what completed the tasks of the epic, in the order of the plan.
 func (t tasks) completed(now *standing) (list []*done) {
 	for _, id := range now.ids() {
-		if one := t[id]; one != nil && one.done != nil && now.record(id).Completed {
+		if one := t[id]; one != nil && one.done != nil && now.ledger.Record(id).Completed {
 			list = append(list, one.done)
 		}
 	}
@@ -141,9 +141,7 @@ func (t tasks) completed(now *standing) (list []*done) {
 
 // New returns a projector that knows nothing yet.
 func New(o Options) *Projector {
-	if o.Checkpoints == "" {
-		o.Checkpoints = AtStop
-	}
+	o.Checkpoints = cmp.Or(o.Checkpoints, AtStop)
 	p := &Projector{now: standing{o: o}, memory: attempts.NewMemory(nil), run: run{started: &attempts.RunStarted{}, context: table{}}}
 	p.tasks, p.sessions, p.talk = tasks{}, map[string]session{}, talk{&p.now, map[string]*threads{}}
 	p.memory.View(func(l *attempts.Ledger) { p.now.ledger = l })
@@ -153,7 +151,7 @@ func New(o Options) *Projector {
 // Apply takes the next event in, and returns what is to be recorded of it. Events must come in the order of their numbers, and all of
 // them.
 func (p *Projector) Apply(e *attempts.Event) Records {
-	gated := p.now.record(e.Task).Gate != nil
+	gated := p.now.ledger.Record(e.Task).Gate != nil
 	p.memory.Fold(own(*e))
 	switch {
 	case e.RunStarted != nil:
@@ -171,11 +169,7 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 		return Records{Discussions: p.decided(e, gated)}
 	case e.Task == "":
 	case e.Type == attempts.TypeAttemptStarted:
-		started := e.Started
-		if started == nil {
-			started = &attempts.Started{}
-		}
-		p.tasks.of(e.Task).started, p.tasks.of(e.Task).run = started, e.Run
+		p.tasks.of(e.Task).started, p.tasks.of(e.Task).run = cmp.Or(e.Started, &attempts.Started{}), e.Run
 	case e.Briefed != nil:
 		return Records{Entries: p.briefed(e)}
 	case e.Ended != nil:
@@ -200,7 +194,7 @@ func own(e attempts.Event) attempts.Event {
 func (p *Projector) decided(e *attempts.Event, gated bool) []Discussion {
 	switch e.Type {
 	case attempts.TypeGated:
-		if gate := p.now.record(e.Task).Gate; gate != nil && gate.Reason != attempts.UserBlocked {
+		if gate := p.now.ledger.Record(e.Task).Gate; gate != nil && gate.Reason != attempts.UserBlocked {
 			return []Discussion{p.talk.gateOpened(e, gate, nil)}
 		}
 	case attempts.TypeUngated:
@@ -389,7 +383,7 @@ func (p *Projector) notes() string {
 	var b strings.Builder
 	gated := p.now.gated()
 	for _, id := range gated[:min(len(gated), mostItems)] {
-		if p.now.record(id).Gate.Reason == attempts.AwaitsAnswer {
+		if p.now.ledger.Record(id).Gate.Reason == attempts.AwaitsAnswer {
 			continue
 		}
 		then := "relay ungate " + id
@@ -397,7 +391,7 @@ func (p *Projector) notes() string {
 			then = report.Done(id).Type
 		}
 		flag := p.now.o.flag()
-		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then %s.\n", id, p.now.record(id).Gate.Reason.Words(), id+flag, then+flag)
+		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then %s.\n", id, p.now.ledger.Record(id).Gate.Reason.Words(), id+flag, then+flag)
 	}
 	asking := p.now.asking()
 	for _, id := range asking[:min(len(asking), mostItems)] {
@@ -418,14 +412,14 @@ func (p *Projector) notes() string {
 
 // asking returns the tasks whose agents have open questions.
 func (p *standing) asking() []string {
-	return slices.DeleteFunc(sortedKeys(p.ledger.Tasks), func(id string) bool { return len(p.record(id).OpenQuestions()) == 0 })
+	return slices.DeleteFunc(sortedKeys(p.ledger.Tasks), func(id string) bool { return len(p.ledger.Record(id).OpenQuestions()) == 0 })
 }
 
 // openQuestions returns the open questions of agents, with their tasks.
 func (p *standing) openQuestions() []string {
 	l := list{}
 	for _, id := range p.asking() {
-		for _, q := range p.record(id).OpenQuestions() {
+		for _, q := range p.ledger.Record(id).OpenQuestions() {
 			l.add("%s: %s", id, q)
 		}
 	}

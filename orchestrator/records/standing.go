@@ -52,11 +52,11 @@ func (p *standing) waiting() []int {
 	}
 	var ready, blocked []int
 	for _, i := range p.graph.Order() {
-		record := p.record(p.graph.ID(i))
+		record := p.ledger.Record(p.graph.ID(i))
 		if record.Completed || record.Gate != nil {
 			continue
 		}
-		if slices.ContainsFunc(p.graph.Deps(i), func(d int) bool { return !p.record(p.graph.ID(d)).Completed }) {
+		if slices.ContainsFunc(p.graph.Deps(i), func(d int) bool { return !p.ledger.Record(p.graph.ID(d)).Completed }) {
 			blocked = append(blocked, i)
 			continue
 		}
@@ -75,7 +75,7 @@ func (p *standing) gated() []string {
 		return nil
 	}
 	for i := range p.graph.Len() {
-		if p.record(p.graph.ID(i)).Gate != nil {
+		if p.ledger.Record(p.graph.ID(i)).Gate != nil {
 			ids = append(ids, p.graph.ID(i))
 		}
 	}
@@ -85,11 +85,11 @@ func (p *standing) gated() []string {
 func (p *standing) blockers(e *attempts.Event) []string {
 	l := list{}
 	for _, id := range p.gated() {
-		gate := p.record(id).Gate
+		gate := p.ledger.Record(id).Gate
 		l.add("%s is gated: %s", id, gate.Text())
 	}
 	for i, causes := range p.causes() {
-		if len(causes) > 0 && p.record(p.graph.ID(i)).Gate == nil {
+		if len(causes) > 0 && p.ledger.Record(p.graph.ID(i)).Gate == nil {
 			l.add("%s waits for %s", p.graph.ID(i), plaintext.Some(causes, 5))
 		}
 	}
@@ -107,14 +107,6 @@ func (p *standing) causes() [][]string {
 		return nil
 	}
 	return attempts.AllRootCauses(p.ledger, p.graph)
-}
-
-// record is how a task stands.
-func (p *standing) record(id string) attempts.TaskRecord {
-	if record := p.ledger.Tasks[id]; record != nil {
-		return *record
-	}
-	return attempts.TaskRecord{}
 }
 
 // planned returns a task as the plan has it; of one that is in no plan nothing but its id is known.
@@ -142,7 +134,7 @@ func (p *standing) progress() string {
 func (p *standing) counts() (completed, total int) {
 	all := p.ids()
 	for _, id := range all {
-		if p.record(id).Completed {
+		if p.ledger.Record(id).Completed {
 			completed++
 		}
 	}

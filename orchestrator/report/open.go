@@ -16,11 +16,9 @@ func Answering(task string) Command {
 // collectQuestions records the open questions of tasks that do not wait for the answer.
 func collectQuestions(m *builder) {
 	for i := range m.r.Tasks {
-		t, rec := &m.r.Tasks[i], m.Ledger.Tasks[m.r.Tasks[i].ID]
-		if rec == nil || t.Gate != nil && t.Gate.Reason == attempts.AwaitsAnswer {
-			continue
-		}
-		if open := strings.Join(rec.OpenQuestions(), "; "); open != "" {
+		t := &m.r.Tasks[i]
+		open := strings.Join(m.Ledger.Record(t.ID).OpenQuestions(), "; ")
+		if open != "" && (t.Gate == nil || t.Gate.Reason != attempts.AwaitsAnswer) {
 			answer := []Command{{Answering(t.ID).Type, "its next agent, and those that build on it, get the answer"}}
 			addFlag(m, answer)
 			m.r.Questions = append(m.r.Questions, clean(m, Need{

@@ -24,8 +24,8 @@ func PullRequest(e *epic.Epic, g *epic.Graph, l *attempts.Ledger) string {
 	var landed, open []string
 	for i := range e.Tasks {
 		t := &e.Tasks[i]
-		rec := l.Tasks[t.ID]
-		if rec != nil && rec.Completed {
+		rec := l.Record(t.ID)
+		if rec.Completed {
 			landed = append(landed, landedText(t, rec))
 			continue
 		}
@@ -98,7 +98,7 @@ func openText(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epi
 		why = "Gated: " + rec.Gate.Reason.Words() + "\n" + block(rec.Gate.Detail)
 	case status == attempts.BlockedOn:
 		why = "Waits for " + plaintext.Some(l.WaitsFor(g, t.ID), 8) + ".\n"
-	case rec != nil && len(rec.Attempts) > 0:
+	case len(rec.Attempts) > 0:
 		why = "Not done yet.\n" + block(rec.Attempts[len(rec.Attempts)-1].Receipt.ErrorSummary)
 	}
 	return fmt.Sprintf("\n### %s %s\n\n%s", t.ID, code(t.Title, 200), why)

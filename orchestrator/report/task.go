@@ -18,7 +18,7 @@ import (
 // addTask records the task with an index in the plan.
 func (m *builder) addTask(i int) {
 	t, r := &m.Epic.Tasks[i], m.r
-	rec := cmp.Or(m.Ledger.Tasks[t.ID], &attempts.TaskRecord{})
+	rec := m.Ledger.Record(t.ID)
 	one := &r.Tasks[i]
 	*one = Task{
 		ID: t.ID, Title: t.Title, Status: m.Ledger.StatusOf(m.Graph, t.ID), Max: cmp.Or(max(t.MaxAttempts, 0), m.MaxAttempts),
@@ -124,9 +124,7 @@ func (m *builder) countAttempt(one *Task, a *attempts.Attempt) {
 		return
 	}
 	r.Usage.Add(*a.Usage)
-	if one.Usage == nil {
-		one.Usage = &attempts.Usage{}
-	}
+	one.Usage = cmp.Or(one.Usage, &attempts.Usage{})
 	one.Usage.Add(*a.Usage)
 	m.agents.Add(&attempts.Attempt{Runner: a.Runner, Usage: a.Usage})
 	m.models.Add(&attempts.Attempt{Runner: a.Model, Usage: a.Usage})
@@ -178,9 +176,7 @@ func clean[T any](m *builder, part T) T {
 
 // reviewOf returns the opinions of reviewers on an attempt; nil without any.
 func reviewOf(verdict review.Decision, in *attempts.Reviewed) *Review {
-	if in == nil {
-		in = &attempts.Reviewed{}
-	}
+	in = cmp.Or(in, &attempts.Reviewed{})
 	if verdict == "" && len(in.Opinions)+len(in.Missing)+len(in.Deferred)+len(in.Noted) == 0 {
 		return nil
 	}

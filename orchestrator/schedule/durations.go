@@ -21,7 +21,7 @@ func taskDurations(e *epic.Epic, l *attempts.Ledger) durations {
 	var p durations
 	for i := range e.Tasks {
 		t := &e.Tasks[i]
-		if rec := l.Tasks[t.ID]; rec != nil && rec.Completed {
+		if rec := l.Record(t.ID); rec.Completed {
 			if took := minutesSpent(rec.Attempts, runs, time.Time{}); took > 0 {
 				p = append(p, took/points(t))
 			}

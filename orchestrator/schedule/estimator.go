@@ -74,11 +74,7 @@ func (o Estimator) prepare() (*estimate, error) {
 		if o.Opens != nil {
 			opens = min(opens, o.Opens(t).Minutes())
 		}
-		rec := o.Ledger.Tasks[t.ID]
-		if rec == nil || o.Now.IsZero() {
-			continue
-		}
-		if on := rec.Running(); on != nil && r.schedule.phase[i] == phaseReady {
+		if on := o.Ledger.Record(t.ID).Running(); on != nil && !o.Now.IsZero() && r.schedule.phase[i] == phaseReady {
 			r.spent[i] = minutesSpent([]attempts.Attempt{*on}, runs, o.Now)
 			r.running = append(r.running, i)
 		}

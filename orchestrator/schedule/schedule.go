@@ -58,11 +58,10 @@ func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedu
 	}
 	start, lost := make([]phase, n), map[int][]string{}
 	for i := range start {
-		rec := l.Tasks[g.ID(i)]
-		if start[i] = startPhase(rec, s.IsWanted(i)); rec != nil {
-			if files := ContestedFiles(*rec); len(files) > 0 {
-				lost[i] = files
-			}
+		rec := l.Record(g.ID(i))
+		start[i] = startPhase(rec, s.IsWanted(i))
+		if files := ContestedFiles(*rec); len(files) > 0 {
+			lost[i] = files
 		}
 	}
 	s.Ready, s.Contention = newReadyQueue(g, s.tasks), newContention(s.tasks, lost)
@@ -74,10 +73,8 @@ func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedu
 			}
 		}
 		s.setPhase(i, start[i])
-		if rec := l.Tasks[g.ID(i)]; rec != nil && s.phase[i] == phaseReady {
-			if lacking := MissingReviewers(*rec); lacking != nil {
-				s.AwaitReview(i, lacking)
-			}
+		if lacking := MissingReviewers(*l.Record(g.ID(i))); lacking != nil && s.phase[i] == phaseReady {
+			s.AwaitReview(i, lacking)
 		}
 	}
 	return s
@@ -85,9 +82,9 @@ func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedu
 
 func startPhase(rec *attempts.TaskRecord, wanted bool) phase {
 	switch {
-	case rec != nil && rec.Completed:
+	case rec.Completed:
 		return phaseCompleted
-	case rec != nil && rec.Gate != nil:
+	case rec.Gate != nil:
 		return phaseGated
 	case !wanted:
 		return phaseOutside

@@ -8,22 +8,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// formats returns the checks of texts in schemas. Each takes what ajv takes, which validates these files in other programs.
-func formats() []*jsonschema.Format {
-	var list []*jsonschema.Format
-	for name, check := range map[string]func(text string) error{"date-time": checkTime, "uri": checkURI, "uuid": checkUUID} {
-		list = append(list, &jsonschema.Format{Name: name, Validate: func(v any) error {
-			if text, ok := v.(string); ok {
-				return check(text)
-			}
-			return nil // formats are for texts only
-		}})
-	}
-	return list
-}
+// formats are the checks of texts in schemas. Each takes what ajv takes, which validates these files in other programs.
+var formats = map[string]func(text string) error{"date-time": checkTime, "uri": checkURI, "uuid": checkUUID}
 
 var uri = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*:(//([^/?#\[\]]*@)?\[[0-9a-f:.]+\])?([\w.~!$&'()*+,;=:@/?#-]|%[0-9a-f]{2})*$`)
 

@@ -50,8 +50,13 @@ func CompileSchema(text []byte) (*Schema, error) {
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	for _, format := range formats() {
-		compiler.RegisterFormat(format)
+	for name, check := range formats {
+		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
+			if text, ok := v.(string); ok {
+				return check(text)
+			}
+			return nil // formats are for texts only
+		}})
 	}
 	const name = "schema.json"
 	if err := compiler.AddResource(name, document); err != nil {

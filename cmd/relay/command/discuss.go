@@ -23,7 +23,8 @@ position and why, and how it went on. relay only adds to entries.
 An id may be shortened while it is clear, to its beginning or that of its topic.`,
 	}
 	cmd.AddCommand(newDiscussAppendCommand(a), newDiscussLinkCommand(a), newDiscussMarkCommand(a),
-		newDiscussListCommand(a), newDiscussOpenCommand(a), newDiscussReplayCommand(a))
+		newDiscussListing(a, discussion.ActionList, "list", "List all discussions, oldest first"),
+		newDiscussListing(a, discussion.ActionOpen, "open", "List open discussions, oldest first"), newDiscussReplayCommand(a))
 	return cmd
 }
 
@@ -126,21 +127,10 @@ func markDiscussion(ctx context.Context, a *cli.App, in discussion.Input, asJSON
 	return cli.Print(a, false, nil, done.Message)
 }
 
-func newDiscussListCommand(a *cli.App) *cobra.Command {
-	return printing(&cobra.Command{
-		Use:   "list",
-		Short: "List all discussions, oldest first",
-	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
-		return discuss(cmd, a, discussion.ActionList, discussion.Input{}, asJSON)
-	})
-}
-
-func newDiscussOpenCommand(a *cli.App) *cobra.Command {
-	return printing(&cobra.Command{
-		Use:   "open",
-		Short: "List open discussions, oldest first",
-	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
-		return discuss(cmd, a, discussion.ActionOpen, discussion.Input{}, asJSON)
+// newDiscussListing returns a command that does an action which lists discussions.
+func newDiscussListing(a *cli.App, action, use, short string) *cobra.Command {
+	return printing(&cobra.Command{Use: use, Short: short}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+		return discuss(cmd, a, action, discussion.Input{}, asJSON)
 	})
 }
 

@@ -237,13 +237,9 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 
 // landed reports whether something of a task is in what relay finish lands, as of one that a person had begin again.
 func (f *finishing) landed(ctx context.Context, task string) (bool, error) {
-	rec := f.view.Ledger.Tasks[task]
-	if rec == nil {
-		return false, nil
-	}
-	for i := range rec.Attempts {
-		if commit := rec.Attempts[i].Landed; commit != "" {
-			if there, err := f.step.Has(ctx, commit); err != nil || there {
+	for _, a := range f.view.Ledger.Record(task).Attempts {
+		if a.Landed != "" {
+			if there, err := f.step.Has(ctx, a.Landed); err != nil || there {
 				return there, err
 			}
 		}

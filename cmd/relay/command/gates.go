@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -113,27 +112,22 @@ limit: relay asks that runner at once. The run does not repeat completed tasks.`
 	return cmd
 }
 
-// deciding makes cmd the command of a decision about a task.
+// deciding makes cmd the command of a decision about a task: relay decides on the ledger, or a current run does, and cmd prints the result.
 func deciding(a *cli.App, what attempts.RequestKind, decide session.Decide, cmd *cobra.Command) (*cobra.Command, *gateOptions) {
 	opts := &gateOptions{Decision: session.Decision{App: a}}
 	cmd.Args = cobra.ExactArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		opts.Task = args[0]
-		return runGate(cmd.Context(), *opts, what, decide)
+		p, pl, err := a.PlannedAnyhow(cmd.Context())
+		if err != nil {
+			return err
+		}
+		done, err := opts.Make(cmd.Context(), p, pl, what, decide)
+		if err != nil {
+			return err
+		}
+		return cli.Print(a, opts.json, done, done.Message)
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd, opts
-}
-
-// runGate decides on the ledger, or, while a run is on, has that do it, and prints what it did.
-func runGate(ctx context.Context, opts gateOptions, what attempts.RequestKind, decide session.Decide) error {
-	p, pl, err := opts.App.PlannedAnyhow(ctx)
-	if err != nil {
-		return err
-	}
-	done, err := opts.Make(ctx, p, pl, what, decide)
-	if err != nil {
-		return err
-	}
-	return cli.Print(opts.App, opts.json, done, done.Message)
 }

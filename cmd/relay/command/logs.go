@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +98,7 @@ func (opts logsOptions) show(ctx context.Context, p *project.Project, list []age
 
 // ofTask returns the attempt of the task that is asked for. Of one that a run may still begin there may be none, if it is followed.
 func (opts logsOptions) ofTask(view *attempts.View, flag string) ([]agentlog.Attempt, error) {
-	rec := cmp.Or(view.Ledger.Tasks[opts.task], &attempts.TaskRecord{})
+	rec := view.Ledger.Record(opts.task)
 	if opts.follow && len(rec.Attempts) == 0 && project.IsActive(view) {
 		return nil, nil
 	}

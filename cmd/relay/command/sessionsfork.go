@@ -151,7 +151,7 @@ func (o *sessionsForkOptions) base(ctx context.Context, p *project.Project, pl *
 	if err != nil {
 		return "", err
 	}
-	if rec := view.Ledger.Tasks[origin.Task]; rec != nil && origin.Attempt > 0 && origin.Attempt <= len(rec.Attempts) {
+	if rec := view.Ledger.Record(origin.Task); origin.Attempt > 0 && origin.Attempt <= len(rec.Attempts) {
 		if base := rec.Attempts[origin.Attempt-1].Base; base != "" {
 			return base, nil
 		}

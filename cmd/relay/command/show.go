@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -73,7 +72,7 @@ func runShow(ctx context.Context, opts showOptions) error {
 	if err != nil {
 		return err
 	}
-	rec := cmp.Or(view.Ledger.Tasks[t.ID], &attempts.TaskRecord{})
+	rec := view.Ledger.Record(t.ID)
 	if opts.part == agentlog.PartBrief && opts.attempt == 0 && !rec.Completed {
 		return opts.nextBrief(ctx, p, pl, view, t)
 	}

@@ -49,7 +49,7 @@ func (n *Names) Take(kind string) (name string, first bool) {
 //
 // It takes wanted, if that is such a name and free: agent CLIs find a session by the folder it was in.
 func (n *Names) TakeEmpty(ctx context.Context, kind, wanted string) (string, error) {
-	if wanted != "" && isSlotName(wanted) && n.takeFree(wanted) {
+	if wanted != "" && isSlotName(wanted) && !n.set(wanted, true) {
 		if why, err := n.pool.Unsaved(ctx, wanted); err == nil && why == "" {
 			return wanted, nil
 		}
@@ -65,27 +65,20 @@ func (n *Names) TakeEmpty(ctx context.Context, kind, wanted string) (string, err
 	}
 }
 
-func (n *Names) takeFree(name string) bool {
+// set takes or releases a name, and reports whether it was taken before.
+func (n *Names) set(name string, taken bool) (was bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	free := !n.taken[name]
-	n.taken[name] = true
-	return free
+	was = n.taken[name]
+	n.taken[name] = taken
+	return was
 }
 
 // Reserve takes a name that an attempt of a killed run has.
-func (n *Names) Reserve(name string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.taken[name] = true
-}
+func (n *Names) Reserve(name string) { n.set(name, true) }
 
 // Release lets somebody else have a name.
-func (n *Names) Release(name string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.taken[name] = false
-}
+func (n *Names) Release(name string) { n.set(name, false) }
 
 // RemoveAll removes every slot of this run, whether anything in it would be lost or not. [Clear] names what stays of one.
 func (n *Names) RemoveAll(ctx context.Context) error {

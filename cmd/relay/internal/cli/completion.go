@@ -120,8 +120,8 @@ func (c completer) tasks(cmd *cobra.Command, _ []string) (ids []string) {
 			return nil
 		}
 		fits = func(id string) bool {
-			rec := view.Ledger.Tasks[id]
-			return rec != nil && (ungate && rec.Gate != nil || !ungate && len(rec.Looks()) > 0)
+			rec := view.Ledger.Record(id)
+			return ungate && rec.Gate != nil || !ungate && len(rec.Looks()) > 0
 		}
 	}
 	for i := range plan.Epic.Tasks {

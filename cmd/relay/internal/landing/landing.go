@@ -75,14 +75,14 @@ func (c Candidate) refuseSecrets(ctx context.Context, noChecks bool) error {
 		if err != nil {
 			return err
 		}
-		rec := c.Ledger.Tasks[task]
-		approved := rec != nil && len(rec.Looks()) == 0 && slices.ContainsFunc(rec.Attempts, func(a attempts.Attempt) bool {
+		rec := c.Ledger.Record(task)
+		approved := len(rec.Looks()) == 0 && slices.ContainsFunc(rec.Attempts, func(a attempts.Attempt) bool {
 			return slices.ContainsFunc(a.Receipt.Looks, func(l attempts.Look) bool { return l.Cause == verdict.SecretFound })
 		})
-		if approved || noChecks && (rec == nil || len(rec.Looks()) == 0) {
+		if approved || noChecks && len(rec.Looks()) == 0 {
 			continue
 		}
-		if open = append(open, fmt.Sprintf("%s in %.12s", s, s.Commit)); hint == "" && rec != nil && len(rec.Looks()) > 0 {
+		if open = append(open, fmt.Sprintf("%s in %.12s", s, s.Commit)); hint == "" && len(rec.Looks()) > 0 {
 			flag := task + c.Project.EpicFlag()
 			hint = "relay approve " + flag + ", if it may be pushed; relay retry " + flag + " has the task done again without it"
 		}

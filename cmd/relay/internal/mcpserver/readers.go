@@ -78,30 +78,31 @@ func addReader[Q interface {
 	s *server, m *mcp.Server, name, description string, find func(ctx context.Context, task string, q Q) (string, error),
 ) {
 	closed := false
-	mcp.AddTool(m, &mcp.Tool{
-		Name: name, Description: description, InputSchema: inputOf[Q](),
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed},
-	}, func(ctx context.Context, _ *mcp.CallToolRequest, q Q) (answer *mcp.CallToolResult, _ any, err error) {
-		answer, err = s.do(ctx, func() *mcp.CallToolResult {
-			task, offset := q.about()
-			found, err := find(ctx, cmp.Or(task, s.Lookup("RELAY_TASK")), q)
-			if err != nil {
-				return s.failed(err)
-			}
-			return s.said(cut(s.Redact(found), offset))
-		})
-		return answer, nil, err
+	addTool(s, m, &mcp.Tool{
+		Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed},
+	}, func(ctx context.Context, q Q) *mcp.CallToolResult {
+		task, offset := q.about()
+		found, err := find(ctx, cmp.Or(task, s.Lookup("RELAY_TASK")), q)
+		if err != nil {
+			return s.failed(err)
+		}
+		return s.said(cut(s.Redact(found), offset))
 	})
 }
 
-// inputOf returns the schema of a tool's input. A list in it cannot be null: clients that read the type of an argument expect one.
-func inputOf[Q any]() *jsonschema.Schema {
+// addTool adds a tool that answers a question of the type Q. A list in its input cannot be null: clients that read the type of an argument
+// expect one.
+func addTool[Q any](s *server, m *mcp.Server, t *mcp.Tool, answer func(ctx context.Context, q Q) *mcp.CallToolResult) {
 	lists := map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[[]string](): {Type: "array", Items: &jsonschema.Schema{Type: "string"}}}
 	schema, err := jsonschema.For[Q](&jsonschema.ForOptions{TypeSchemas: lists})
 	if err != nil { // the type is not one of a tool
 		panic(err)
 	}
-	return schema
+	t.InputSchema = schema
+	mcp.AddTool(m, t, func(ctx context.Context, _ *mcp.CallToolRequest, q Q) (*mcp.CallToolResult, any, error) {
+		r, err := s.do(ctx, func() *mcp.CallToolResult { return answer(ctx, q) })
+		return r, nil, err
+	})
 }
 
 // named are the arguments that name a task, and an attempt unless that is 0. They are no flags, whatever they hold.

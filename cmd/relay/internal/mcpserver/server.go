@@ -138,6 +138,14 @@ func (s *server) failed(err error) *mcp.CallToolResult {
 	return r
 }
 
+// done is an answer that says what was done, or with an error why not.
+func (s *server) done(err error, said string) *mcp.CallToolResult {
+	if err != nil {
+		return s.failed(err)
+	}
+	return s.said(said)
+}
+
 // MaxAnswer bounds the text of one answer, in bytes.
 const MaxAnswer = 32 << 10
 

@@ -43,40 +43,22 @@ func (w *worker) add(m *mcp.Server) {
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: &adds, OpenWorldHint: &closed},
 	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return w.do(ctx, func() *mcp.CallToolResult {
-			if err := w.report(argumentsOf(req)); err != nil {
-				return w.failed(err)
-			}
-			return w.said("The result is reported. End your work now.")
+			return w.done(w.report(argumentsOf(req)), "The result is reported. End your work now.")
 		})
 	})
-	mcp.AddTool(m, &mcp.Tool{
+	addTool(w.server, m, &mcp.Tool{
 		Name: "ask_person",
 		Description: "Ask a person what you cannot continue without. Then end your work: relay keeps it, and your session continues with the answer. " +
 			"Decide yourself what you can decide.",
-		InputSchema: inputOf[inquiry](),
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: &adds, OpenWorldHint: &closed},
-	}, func(ctx context.Context, _ *mcp.CallToolRequest, q inquiry) (answer *mcp.CallToolResult, _ any, err error) {
-		answer, err = w.do(ctx, func() *mcp.CallToolResult {
-			if err := w.ask(q); err != nil {
-				return w.failed(err)
-			}
-			return w.said("Your questions are reported. End your work now.")
-		})
-		return answer, nil, err
+	}, func(_ context.Context, q inquiry) *mcp.CallToolResult {
+		return w.done(w.ask(q), "Your questions are reported. End your work now.")
 	})
-	mcp.AddTool(m, &mcp.Tool{
+	addTool(w.server, m, &mcp.Tool{
 		Name:        "report_progress",
 		Description: "Say in one line how far you are, for a person who watches: relay show prints the last of them.",
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: &adds, OpenWorldHint: &closed},
-	}, func(ctx context.Context, _ *mcp.CallToolRequest, p progress) (answer *mcp.CallToolResult, _ any, err error) {
-		answer, err = w.do(ctx, func() *mcp.CallToolResult {
-			if err := w.say(p); err != nil {
-				return w.failed(err)
-			}
-			return w.said("noted")
-		})
-		return answer, nil, err
-	})
+	}, func(_ context.Context, p progress) *mcp.CallToolResult { return w.done(w.say(p), "noted") })
 }
 
 var errReported = errors.New("a result was reported for this attempt already: it is the one that counts")

@@ -56,8 +56,8 @@ func ReadUpdate(ctx context.Context, p *project.Project, pl *project.Plan, r Pla
 		return nil, err
 	}
 	tried := func(id string) bool {
-		rec := view.Ledger.Tasks[id]
-		return rec != nil && (rec.Completed || rec.Gate != nil || len(rec.Attempts) > 0)
+		rec := view.Ledger.Record(id)
+		return rec.Completed || rec.Gate != nil || len(rec.Attempts) > 0
 	}
 	known := func(id string) bool { return view.Ledger.Tasks[id] != nil }
 	m := update.Merge(update.Input{Made: made, Have: pl.Epic, Plan: plan.Epic, Taken: known, Tried: tried})
@@ -143,7 +143,7 @@ func (u *Update) Print(w io.Writer) {
 	}
 	for _, t := range u.Kept {
 		why := "the plan has it no more, and it was tried or edited in epic.yml"
-		if u.completed(t.ID) {
+		if u.ledger.Record(t.ID).Completed {
 			why = "it is completed, and nothing to do in the plan any more"
 		}
 		fmt.Fprintf(w, "kept     %s  %s: %s\n", t.ID, plaintext.Fit(t.Title, 60), why)
@@ -172,19 +172,14 @@ func (u *Update) printChanged(w io.Writer, t update.Task) {
 	if len(t.Over) > 0 {
 		fmt.Fprintf(w, "         %s had been edited in epic.yml too, and is taken from the plan\n", strings.Join(t.Over, ", "))
 	}
-	switch rec := u.ledger.Tasks[t.ID]; {
-	case u.completed(t.ID):
+	switch rec := u.ledger.Record(t.ID); {
+	case rec.Completed:
 		fmt.Fprintf(w, "         %s is completed, and stays so: what is new in it is for a task of its own\n", t.ID)
-	case u.running && rec != nil && len(rec.Attempts) > 0 && rec.Attempts[len(rec.Attempts)-1].EndedAt.IsZero():
+	case u.running && len(rec.Attempts) > 0 && rec.Attempts[len(rec.Attempts)-1].EndedAt.IsZero():
 		fmt.Fprintf(w, "         %s is at work on the old text: relay stop %s ends that attempt\n", t.ID, t.ID)
-	case rec != nil && rec.Gate != nil:
+	case rec.Gate != nil:
 		fmt.Fprintf(w, "         %s is gated, and stays so: relay ungate %s to try it again\n", t.ID, t.ID)
 	}
-}
-
-func (u *Update) completed(id string) bool {
-	rec := u.ledger.Tasks[id]
-	return rec != nil && rec.Completed
 }
 
 func inPlan(t update.Task) string {

@@ -230,7 +230,7 @@ func (p *Plan) Downstream(id string) []string {
 func (p *Plan) Waiting(l *attempts.Ledger, id string) int {
 	n := 0
 	for _, d := range p.Downstream(id) {
-		if rec := l.Tasks[d]; rec == nil || !rec.Completed {
+		if !l.Record(d).Completed {
 			n++
 		}
 	}

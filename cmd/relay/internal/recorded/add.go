@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -138,18 +139,8 @@ func (o *AddOptions) apply(e *ledgersync.Entry) error {
 
 // fill adds what flags and files leave out: who writes, when, and where in its session it stands.
 func fill(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
-	if e.ID == "" {
-		e.ID = uuid.NewString()
-	}
-	if e.Timestamp == "" {
-		e.Timestamp = ledgersync.Stamp(a.Now())
-	}
-	if e.Agent.Name == "" {
-		e.Agent.Name = "human"
-	}
-	if e.Action.Type == "" {
-		e.Action.Type = e.Type.Action()
-	}
+	e.ID, e.Timestamp = cmp.Or(e.ID, uuid.NewString()), cmp.Or(e.Timestamp, ledgersync.Stamp(a.Now()))
+	e.Agent.Name, e.Action.Type = cmp.Or(e.Agent.Name, "human"), cmp.Or(e.Action.Type, e.Type.Action())
 	if e.Session.ID == "" {
 		e.Session.ID = uuid.NewString()
 		return nil

@@ -204,11 +204,9 @@ func agent(a *cli.App) string {
 	if err != nil {
 		return name
 	}
-	if record := view.Ledger.Tasks[task]; record != nil {
-		for _, there := range record.Attempts {
-			if strconv.Itoa(there.ID) == attempt && there.Runner != "" {
-				return there.Runner + " " + name
-			}
+	for _, there := range view.Ledger.Record(task).Attempts {
+		if strconv.Itoa(there.ID) == attempt && there.Runner != "" {
+			return there.Runner + " " + name
 		}
 	}
 	return name

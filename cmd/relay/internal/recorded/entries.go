@@ -119,10 +119,7 @@ func printEntry(a *cli.App, e *ledgersync.Entry, asJSON bool) error {
 	if t, ok := e.At(); ok {
 		at = plaintext.Timestamp(t)
 	}
-	kind := string(e.Type)
-	if kind == "" {
-		kind = e.Action.Type
-	}
+	kind := cmp.Or(string(e.Type), e.Action.Type)
 	_, err := fmt.Fprintf(a.Out, "%-20s  %-12s  %-14s  %s\n", plaintext.Line(at),
 		plaintext.Line(e.Agent.Name), plaintext.Line(kind), plaintext.Line(e.Action.Summary))
 	return err

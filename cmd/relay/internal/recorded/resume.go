@@ -37,8 +37,8 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 	if found.Source != nil {
 		left = found.Source.Entry
 	}
-	if left != nil {
-		about.Answered = answeredBy(p, left)
+	if found.Answer != nil {
+		about.Answered = found.Answer.Agent.Name
 	}
 	about.Next = steps(&about, left, next)
 	questions := about.Threads
@@ -98,21 +98,6 @@ func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reancho
 		next = append(next, "`relay work` runs the tasks that are left; `relay status` shows how they stand.")
 	}
 	return s.Epic.ID, next
-}
-
-// answeredBy returns who has answered a handoff already; "" without an answer.
-func answeredBy(p *project.Project, left *ledgersync.Entry) string {
-	const most = 200
-	last, err := ledgersync.Last(ledgersync.Path(p.Root), most, ledgersync.Filter{Type: ledgersync.Transition})
-	if err != nil {
-		return ""
-	}
-	for _, e := range last {
-		if e.Transition != nil && e.Transition.FromEntryID == left.ID {
-			return e.Agent.Name
-		}
-	}
-	return ""
 }
 
 func steps(about *reanchor.Session, left *ledgersync.Entry, ofEpic []string) (next []string) {

@@ -84,9 +84,9 @@ func Gate(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]atte
 
 // Approve takes a completed task as it is, or as done by a person.
 func Approve(o Decision, _ *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
-	rec := l.Tasks[t.ID]
-	done := t.Kind == epic.KindPerson && (rec == nil || !rec.Completed)
-	if !done && (rec == nil || len(rec.Looks()) == 0) {
+	rec := l.Record(t.ID)
+	done := t.Kind == epic.KindPerson && !rec.Completed
+	if !done && len(rec.Looks()) == 0 {
 		return nil, "", &terminal.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status" + o.flag +
 			" lists what needs you"}
 	}
@@ -100,7 +100,7 @@ func Approve(o Decision, _ *project.Plan, l *attempts.Ledger, t *epic.Task) ([]a
 
 // Ungate lets a gated task be tried again.
 func Ungate(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
-	if rec := l.Tasks[t.ID]; rec != nil && len(rec.Looks()) > 0 {
+	if len(l.Record(t.ID).Looks()) > 0 {
 		return Approve(o, p, l, t)
 	}
 	if status := l.StatusOf(p.Graph, t.ID); status != attempts.Gated {
@@ -116,11 +116,7 @@ func Ungate(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]at
 
 // said returns what the person says to the task's next agent, without secrets; nil: nothing.
 func (o Decision) said(l *attempts.Ledger) *attempts.Answer {
-	var rec attempts.TaskRecord
-	if known := l.Tasks[o.Task]; known != nil {
-		rec = *known
-	}
-	return rec.AnswerTo(o.App.Secrets.Text(o.Reason))
+	return l.Record(o.Task).AnswerTo(o.App.Secrets.Text(o.Reason))
 }
 
 // Answer says something to the next agent of a task, which lifts a gate that waits for it.
@@ -142,7 +138,7 @@ func Retry(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]att
 	events := []attempts.Event{{Type: attempts.TypeReset, Task: t.ID, Answer: o.said(l)}}
 	if o.Cascade {
 		for _, id := range p.Downstream(t.ID) {
-			if rec := l.Tasks[id]; rec != nil && (rec.Completed || rec.Gate != nil) {
+			if rec := l.Record(id); rec.Completed || rec.Gate != nil {
 				events = append(events, attempts.Event{Type: attempts.TypeReset, Task: id})
 			}
 		}

@@ -37,9 +37,4 @@ type readOnly struct{ *attempts.View }
 
 func (s readOnly) Counts() map[attempts.Status]int { return s.View.Counts }
 
-func (s readOnly) Task(id string) attempts.TaskRecord {
-	if rec := s.Ledger.Tasks[id]; rec != nil {
-		return *rec
-	}
-	return attempts.TaskRecord{}
-}
+func (s readOnly) Task(id string) attempts.TaskRecord { return *s.Ledger.Record(id) }

@@ -126,7 +126,7 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 	causes := attempts.AllRootCauses(v.Ledger, p.Graph)
 	for i := range p.Epic.Tasks {
 		t := &p.Epic.Tasks[i]
-		rec := cmp.Or(v.Ledger.Tasks[t.ID], &attempts.TaskRecord{})
+		rec := v.Ledger.Record(t.ID)
 		state := taskOf(t, rec, maxAttempts)
 		state.Status = v.Ledger.StatusOf(p.Graph, t.ID)
 		if state.Status == attempts.BlockedOn {
