@@ -75,7 +75,7 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 	r := boxReader{d: d, numbered: numbered, points: !boxed}
 	var above [7]string // the headings that a section is below
 	done := 0           // the level of the section whose work is done
-	for _, part := range markdown.Headed(markdown.Labelled(list)) {
+	for _, part := range markdown.Cut(markdown.Labelled(list), 0) {
 		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
 		above[level] = name
 		clear(above[level+1:])

@@ -45,12 +45,11 @@ func readGsd(s source, d *draft) {
 		r.files[number] = strings.TrimPrefix(name, path.Dir(s.name)+"/")
 	}
 	r.from = s
-	before, sections := markdown.Cut(s.body, 2)
-	for _, part := range append([]markdown.Section{{Body: before}}, sections...) {
-		intro, details := markdown.Cut(part.Body, 3)
-		rest := r.listed(intro)
+	for _, part := range markdown.Cut(s.body, 2) {
+		details := markdown.Cut(part.Body, 3)
+		rest := r.listed(details[0].Body)
 		detailed := false
-		for _, phase := range details {
+		for _, phase := range details[1:] {
 			if m := gsdPhase.FindStringSubmatch(markdown.Unformatted(phase.Heading.Rest)); m != nil {
 				r.detail(m, &phase)
 				detailed = true

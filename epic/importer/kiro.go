@@ -29,14 +29,13 @@ func claimsKiro(s source) bool {
 // readKiro reads tasks.md of a spec of Kiro, with requirements.md beside it. Tasks are done in the order they stand in; one with parts of
 // its own, as 1 with 1.1, is the group of these. Boxes with an asterisk are optional: they are left out, and told.
 func readKiro(s source, d *draft) {
-	wanted := d.read(s, "requirements.md")
-	criteria := markdown.Requirements(wanted)
+	criteria, intro := markdown.Requirements(d.read(s, "requirements.md"))
 	companions(d, s, "requirements.md", "its introduction and the clauses that tasks name", "design.md")
 	d.title = s.title
 	if feature := path.Base(path.Dir(s.name)); feature != "." {
 		d.title = cmp.Or(strings.TrimSpace(strings.ReplaceAll(feature, "-", " ")), s.title)
 	}
-	d.prose("", markdown.BeforeRequirements(wanted))
+	d.prose("", intro)
 	_, design := markdown.FirstHeading(d.read(s, "design.md"))
 	d.prose("Design", design)
 	entries, rest := markdown.Checklist(s.body)

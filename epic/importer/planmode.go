@@ -56,7 +56,7 @@ func readPlanmode(s source, d *draft) {
 	for _, part := range parts {
 		takeStep(d, part.Heading, part.Body)
 	}
-	for _, part := range markdown.Headed(rest) {
+	for _, part := range markdown.Cut(rest, 0) {
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
 	d.chain(d.items)

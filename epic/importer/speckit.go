@@ -35,11 +35,9 @@ func claimsSpeckit(s source) bool {
 func readSpeckit(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), path.Base(path.Dir(s.name)))
 	companions(d, s, "spec.md", "the scenarios of its stories")
-	before, phases := markdown.Cut(s.body, 2)
 	r := speckitReader{d: d, last: map[string]*item{}}
-	r.phase(&markdown.Section{Body: before})
-	for i := range phases {
-		r.phase(&phases[i])
+	for _, phase := range markdown.Cut(s.body, 2) {
+		r.phase(&phase)
 	}
 	r.order()
 	r.scenarios(d.read(s, "spec.md"))
@@ -220,8 +218,7 @@ var (
 
 // scenarios gives the last task of each story what spec.md wants of that story.
 func (r *speckitReader) scenarios(spec []markdown.Line) {
-	_, sections := markdown.Cut(spec, 3)
-	for _, s := range sections {
+	for _, s := range markdown.Cut(spec, 3) {
 		m := storyHeading.FindStringSubmatch(markdown.Unformatted(s.Heading.Rest))
 		if m == nil || r.last[m[1]] == nil {
 			continue

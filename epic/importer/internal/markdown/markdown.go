@@ -129,27 +129,22 @@ type Section struct {
 	Body    []Line
 }
 
-// Cut returns what stands before the first heading of a level, and the sections of that level. Headings above it end a section, and are
-// part of nothing.
-func Cut(list []Line, level int) (before []Line, sections []Section) {
-	open := false
+// Cut returns the sections of a level, or of every level if it is 0, behind one without a heading: what stands before them. Headings above
+// the level end a section, and are part of nothing.
+func Cut(list []Line, level int) []Section {
+	parts, open := []Section{{}}, true
 	for _, l := range list {
-		switch {
-		case l.Kind == Heading && l.Level == level:
-			sections, open = append(sections, Section{Heading: l}), true
-		case l.Kind == Heading && l.Level < level:
-			open = false
-			if len(sections) == 0 {
-				before = append(before, l)
-			}
-		case open:
-			last := &sections[len(sections)-1]
+		heading := l.Kind == Heading
+		if heading && (level == 0 || l.Level == level) {
+			parts, open = append(parts, Section{Heading: l}), true
+			continue
+		}
+		if open = open && (len(parts) == 1 || !heading || l.Level > level); open {
+			last := &parts[len(parts)-1]
 			last.Body = append(last.Body, l)
-		case len(sections) == 0:
-			before = append(before, l)
 		}
 	}
-	return before, sections
+	return parts
 }
 
 // Join returns lines as text, without blank lines and rules at both ends.
@@ -193,20 +188,6 @@ func FirstHeading(list []Line) (title string, rest []Line) {
 		}
 	}
 	return "", list
-}
-
-// Headed cuts a text at its headings, of whatever level. The first part has none.
-func Headed(list []Line) []Section {
-	parts := []Section{{}}
-	for _, l := range list {
-		if l.Kind == Heading {
-			parts = append(parts, Section{Heading: l})
-			continue
-		}
-		last := &parts[len(parts)-1]
-		last.Body = append(last.Body, l)
-	}
-	return parts
 }
 
 // Numbered matches an item of a checklist that begins with a number: 1. Title, 1.2 Title.
@@ -294,14 +275,17 @@ func Urgency(word string) int {
 	return 2
 }
 
-// Requirements returns the clauses of requirements.md by their numbers, 2.3 for the third of requirement 2.
-func Requirements(list []Line) map[string]string {
-	found := map[string]string{}
+// Requirements returns the clauses of requirements.md by their numbers, 2.3 for the third of requirement 2, and what stands before the
+// first requirement; nothing if there is none.
+func Requirements(list []Line) (found map[string]string, before []Line) {
+	found = map[string]string{}
 	requirement, last := "", ""
-	for _, l := range list {
-		text := Unformatted(l.Rest)
+	for i, l := range list {
 		if l.Kind == Heading {
-			if m := requirementHead.FindStringSubmatch(text); m != nil {
+			if m := requirementHead.FindStringSubmatch(Unformatted(l.Rest)); m != nil {
+				if requirement == "" {
+					_, before = FirstHeading(list[:i])
+				}
 				requirement = m[1]
 			}
 			continue
@@ -321,18 +305,7 @@ func Requirements(list []Line) map[string]string {
 		}
 		found[number], last = Unformatted(m[2]), number
 	}
-	return found
-}
-
-// BeforeRequirements returns what requirements.md says before the first requirement.
-func BeforeRequirements(list []Line) []Line {
-	_, list = FirstHeading(list)
-	for i, l := range list {
-		if l.Kind == Heading && requirementHead.MatchString(Unformatted(l.Rest)) {
-			return list[:i]
-		}
-	}
-	return nil
+	return found, before
 }
 
 // Boxed makes boxes of the points of a list at the margin.
