@@ -18,7 +18,6 @@ var (
 	gsdPhase    = pattern.New(`(?i)^phase\s+(\d+(?:\.\d+)?)\s*:\s*(.+)$`)
 	gsdNumber   = pattern.New(`(?i)\bphases?\s+((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&)\s*(?:phase\s+)?)?)+)`)
 	gsdBold     = pattern.New(`^(\*\*.+?\*\*)[ \t]*(?:[-–—:]+[ \t]*)?(.*)$`)
-	gsdNothing  = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
 	gsdDigits   = pattern.New(`\d+(?:\.\d+)?`)
 	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
 	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?-\d+)(?:-PLAN)?(?:\.md)?\s*(?:[:–—-]+\s*)?(.*)$`)
@@ -128,7 +127,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
 				p.at = l.N
-				if p.after = phaseNumbers(f[2]); len(p.after) == 0 && !gsdNothing.MatchString(f[2]) {
+				if p.after = phaseNumbers(f[2]); len(p.after) == 0 && !markdown.Nothing.MatchString(f[2]) {
 					r.d.tell(l.N, "this names no phase such as Phase 1, so nothing is waited for")
 				}
 				continue

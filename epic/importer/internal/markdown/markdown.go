@@ -212,24 +212,19 @@ func (e *Entry) Parent() string {
 func Checklist(list []Line) (entries []Entry, rest []Line) {
 	var open []int // boxes in one another
 	for _, l := range list {
+		for len(open) > 0 && l.Kind != Blank && l.Kind != Code && entries[open[len(open)-1]].Line.Indent >= l.Indent {
+			open = open[:len(open)-1]
+		}
 		switch {
-		case l.Kind == Item && l.Box != 0:
+		case l.Box != 0:
 			e := Entry{Line: l, Title: l.Rest, Optional: l.Box == '*'}
 			if m := Numbered.FindStringSubmatch(l.Rest); m != nil {
 				e.Number, e.Title, e.Optional = m[1], m[3], e.Optional || m[2] != ""
 			}
-			for len(open) > 0 && entries[open[len(open)-1]].Line.Indent >= l.Indent {
-				open = open[:len(open)-1]
-			}
 			open, entries = append(open, len(entries)), append(entries, e)
+		case len(open) == 0:
+			rest = append(rest, l)
 		default:
-			for len(open) > 0 && l.Kind != Blank && l.Kind != Code && entries[open[len(open)-1]].Line.Indent >= l.Indent {
-				open = open[:len(open)-1]
-			}
-			if len(open) == 0 {
-				rest = append(rest, l)
-				continue
-			}
 			last := &entries[open[len(open)-1]]
 			last.Below = append(last.Below, l)
 		}

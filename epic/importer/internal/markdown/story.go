@@ -12,10 +12,9 @@ type Story struct {
 	Title, State string // Status: done
 	Line         int
 	Criteria     []string
-	Text         string // all else, but for what agents have recorded
-	Records      []Line // where such records begin
-	After        []Reference
-	Ordered      bool // it says what it waits for, perhaps nothing
+	Text         string      // all else, but for what agents have recorded
+	Records      []Line      // where such records begin
+	After        []Reference // nil: it does not say what it waits for
 }
 
 // Reference is the number of another story, in a line.
@@ -25,17 +24,19 @@ type Reference struct {
 }
 
 var (
-	storyHeading  = pattern.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*(?:[:.–—-]\s*)?(.*)$`)
+	storyHeading  = pattern.New(`(?i)^story\s+(\d+\.\d+[a-z]?)\s*(?:[:.–—-]\s*)?(.*)$`)
 	storyBold     = pattern.New(`^\*\*Story \d+\..*\*\*$`)
 	storyCriteria = pattern.New(`(?i)^acceptance criteria\b[^:]{0,30}:?$`)
 	storyTasks    = pattern.New(`(?i)^tasks\b`)
 	storyRecord   = pattern.New(`(?i)^(dev agent record|change log|file list|status updates|qa results)\b`)
 	storyStatus   = pattern.New(`(?i)^\**status\**:?\**\s*(.*)$`)
 	storyAfter    = pattern.New(`(?i)^[-*\s]*(?:prerequisites?|depends on|dependencies|blocked by)\**:\**\s*(.*)$`)
-	storyNumber   = pattern.New(`\b(\d+)\.(\d+[a-z]?)\b`)
+	storyNumber   = pattern.New(`\b(\d+\.\d+[a-z]?)\b`)
 	storyLabel    = pattern.New(`^\*\*[A-Z][^*:]{2,40}(?::\*\*|\*\*\s*:)\s*$`)
-	storyNothing  = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
 	clause        = pattern.New(`(?i)^(given|when|then|and|but)\b`)
+
+	// Nothing matches what says that there is nothing to wait for.
+	Nothing = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
 )
 
 // Stories returns the stories in a file by their numbers. They begin with a heading, or a line in bold.
@@ -50,9 +51,9 @@ func Stories(list []Line) map[string]*Story {
 		}
 		heading := l.Kind == Heading
 		switch m := storyHeading.FindStringSubmatch(Unformatted(l.Rest)); {
-		case heading && m != nil && found[m[1]+"."+m[2]] == nil:
-			s, level = &Story{Title: m[3], Line: l.N}, l.Level
-			found[m[1]+"."+m[2]] = s
+		case heading && m != nil && found[m[1]] == nil:
+			s, level = &Story{Title: m[2], Line: l.N}, l.Level
+			found[m[1]] = s
 		case heading && l.Level <= level:
 			s = nil
 		case s != nil:
@@ -79,7 +80,10 @@ func (s *Story) take(list []Line) {
 		}
 		switch {
 		case after != nil:
-			s.waitsFor(after[1], l.N)
+			if s.After == nil && Nothing.MatchString(after[1]) {
+				s.After = []Reference{}
+			}
+			s.After = append(s.After, references(storyNumber, after[1], l.N)...)
 		case status != nil || mode == "state":
 			s.State = cmp.Or(s.State, strings.Trim(append(status, name, name)[1], " .*_"))
 		case mode == "criteria":
@@ -100,12 +104,12 @@ func storyLevel(l Line) int {
 	return l.Level
 }
 
-// waitsFor takes the stories that a text names.
-func (s *Story) waitsFor(text string, line int) {
-	s.Ordered = s.Ordered || storyNothing.MatchString(text)
-	for _, on := range storyNumber.FindAllStringSubmatch(text, -1) {
-		s.Ordered, s.After = true, append(s.After, Reference{on[1] + "." + on[2], line})
+// references returns what a text in a line names, in a form.
+func references(form *pattern.Regexp, text string, line int) (list []Reference) {
+	for _, on := range form.FindAllStringSubmatch(text, -1) {
+		list = append(list, Reference{on[1], line})
 	}
+	return list
 }
 
 // storyPart returns what stands below a heading of a story.
