@@ -161,7 +161,6 @@ func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
 		it.line, it.file = text.Line, text.file
 		r.d.state(it, text.State)
 	}
-	addGroup(r.d, group{name: it.group})
 	r.d.items = append(r.d.items, it)
 	if !it.open() {
 		return

@@ -161,11 +161,13 @@ func (r *boxReader) group(name string, above [7]string) {
 		r.ahead, r.inside = r.inside, nil
 	}
 	r.phase = phase
-	g := group{name: name}
+	g := group{}
 	if phase != "" {
 		g.after, r.inside = r.ahead, append(r.inside, name)
 	}
-	addGroup(r.d, g)
+	if _, known := r.d.groups[name]; !known && name != "" {
+		r.d.groups[name] = g
+	}
 }
 
 // boxItem adds the task of a box.

@@ -22,8 +22,7 @@ type draft struct {
 	description []string // paragraphs
 	checks      []string // commands that the plan itself calls checks
 	items       []*item
-	groups      []group
-	named       map[string]bool // the names of groups that addGroup has added
+	groups      map[string]group // by their names: those that wait for others
 	told        []Told
 	offered     []Offered
 	problems    epic.Problems
@@ -71,9 +70,8 @@ func (it *item) follow(before *item) {
 	it.after = append(it.after, reference{before.id, it.line, before})
 }
 
-// group is a part of a plan whose tasks all wait for those of other parts.
+// group says what a part of a plan waits for: its tasks all wait for those of other parts.
 type group struct {
-	name  string
 	after []string
 	line  int // where it says what it waits for; 0: it does not
 }
@@ -119,7 +117,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 			p.Offer(Offered{File: d.at(cmp.Or(it.file, d.file)), Line: it.line, Run: run})
 		}
 	}
-	e.Groups = grouped(d, open)
+	e.Groups = grouped(d)
 	if len(open) == 0 && len(d.problems) == 0 {
 		why := "no task was found in it"
 		if p.Done > 0 {
@@ -133,7 +131,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 			case epic.TaskPart:
 				return epic.Place{Line: open[r.N].line, Column: 1}
 			case epic.GroupPart:
-				return epic.Place{Line: max(1, groupLine(d.groups, e.Groups[r.N].Name)), Column: 1}
+				return epic.Place{Line: max(1, d.groups[e.Groups[r.N].Name].line), Column: 1}
 			default: // the epic itself
 				return epic.Place{Line: 1, Column: 1}
 			}

@@ -246,7 +246,7 @@ func (r *gsdReader) tasks() {
 		} else if p.box > 0 && !p.done {
 			r.d.tell(p.box, "phase "+markdown.Clip(p.number, 20)+" is open, and all of its plans are done: it is left out")
 		}
-		g := group{name: name}
+		g := group{line: p.at}
 		for _, number := range p.after {
 			switch on := r.phases[number]; {
 			case on == nil:
@@ -255,8 +255,7 @@ func (r *gsdReader) tasks() {
 				g.after = append(g.after, groupName("Phase "+number+": "+on.title))
 			}
 		}
-		g.line = p.at
-		r.d.groups = append(r.d.groups, g)
+		r.d.groups[name] = g
 	}
 }
 

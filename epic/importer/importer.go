@@ -102,7 +102,7 @@ func (f Format) open(files fs.FS, name string) (s source, err error) {
 
 // draft reads a plan.
 func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
-	d := &draft{file: file, shown: shown}
+	d := &draft{file: file, shown: shown, groups: map[string]group{}}
 	s, err := f.open(files, file)
 	if wrong, ok := errors.AsType[*placed.Error](err); ok {
 		d.fail(wrong.Line, "%v", wrong.Err)

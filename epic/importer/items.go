@@ -32,16 +32,6 @@ func waitsFor(it *item, list []markdown.Reference) {
 	}
 }
 
-// addGroup adds a group, unless there is one with its name.
-func addGroup(d *draft, g group) {
-	if d.named == nil {
-		d.named = map[string]bool{"": true}
-	}
-	if !d.named[g.name] {
-		d.groups, d.named[g.name] = append(d.groups, g), true
-	}
-}
-
 // share tells items what is said of all of them: each in its own description, or once in that of the epic where that is too much.
 func (d *draft) share(items []*item, heading, text string) {
 	switch {

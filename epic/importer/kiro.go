@@ -83,7 +83,7 @@ func (r *kiroReader) entry(e *markdown.Entry) {
 	if g := r.groups[e.Number]; g != nil && e.Number != "" {
 		if g.name == "" {
 			g.name, g.said, g.line, g.open = groupName(e.Number+" "+title), markdown.Join(e.Below), e.Line.N, !e.Line.Done()
-			r.d.groups, r.order = append(r.d.groups, group{name: g.name}), append(r.order, g)
+			r.order = append(r.order, g)
 		} else {
 			r.d.tell(e.Line.N, "the number "+markdown.Clip(e.Number, 40)+" is in line "+strconv.Itoa(g.line)+" as well: briefs leave this one out")
 		}

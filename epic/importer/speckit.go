@@ -198,7 +198,7 @@ func (r *speckitReader) order() {
 	var barrier, side []string // what a phase after the last one that all wait for has to wait for
 	for _, p := range r.phases {
 		if p.story {
-			r.d.groups = append(r.d.groups, group{p.name, append(slices.Clone(barrier), p.after...), p.line})
+			r.d.groups[p.name] = group{append(slices.Clone(barrier), p.after...), p.line}
 			side = append(side, p.name)
 			continue
 		}
@@ -206,7 +206,7 @@ func (r *speckitReader) order() {
 		if len(side) > 0 {
 			after = side
 		}
-		r.d.groups = append(r.d.groups, group{name: p.name, after: after})
+		r.d.groups[p.name] = group{after: after}
 		barrier, side = []string{p.name}, nil
 	}
 }

@@ -106,7 +106,6 @@ func taskmasterTask(d *draft, n *placed.Node, parts map[string][]*item) {
 		d.items = append(d.items, whole)
 		return
 	}
-	d.groups = append(d.groups, group{name: groupName(id + " " + whole.title)})
 	d.share(parts[id], "Part of "+groupName(id+" "+whole.title), strings.Join(whole.description, "\n\n"))
 	if len(whole.criteria) > 0 {
 		last := d.items[len(d.items)-1]

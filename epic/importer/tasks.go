@@ -73,16 +73,22 @@ func dependencies(d *draft, it *item, ids map[string]*item) (list []string) {
 	return list
 }
 
-// grouped returns the groups that have open tasks. A group whose tasks are all done hands on the groups that it waits for.
-func grouped(d *draft, open []*item) (list []epic.Group) {
-	has := map[string][]string{}
-	for _, it := range open {
-		has[it.group] = append(has[it.group], it.as)
+// grouped returns the groups that have open tasks, as their tasks stand. A group whose tasks are all done hands on the groups that it
+// waits for.
+func grouped(d *draft) (list []epic.Group) {
+	has, after := map[string][]string{"": nil}, map[string][]string{}
+	var names []string
+	for _, it := range d.items {
+		if _, known := has[it.group]; !known {
+			names, has[it.group] = append(names, it.group), nil
+		}
+		if it.open() {
+			has[it.group] = append(has[it.group], it.as)
+		}
 	}
-	after := map[string][]string{}
-	for _, g := range d.groups {
+	for _, group := range names {
 		var on []string
-		for _, name := range g.after {
+		for _, name := range d.groups[group].after {
 			if len(has[name]) > 0 {
 				on = append(on, name)
 			} else {
@@ -90,21 +96,12 @@ func grouped(d *draft, open []*item) (list []epic.Group) {
 			}
 		}
 		slices.Sort(on)
-		after[g.name] = slices.Compact(on)
-		if len(has[g.name]) > 0 {
-			list = append(list, epic.Group{Name: g.name, Tasks: has[g.name], BlockedBy: after[g.name]})
+		after[group] = slices.Compact(on)
+		if len(has[group]) > 0 {
+			list = append(list, epic.Group{Name: group, Tasks: has[group], BlockedBy: after[group]})
 		}
 	}
 	return list
-}
-
-func groupLine(groups []group, name string) int {
-	for _, g := range groups {
-		if g.name == name {
-			return g.line
-		}
-	}
-	return 0
 }
 
 // settleIDs gives every item an id that a task may have, and returns the items by the ids of the plan.
