@@ -38,13 +38,12 @@ func readBeads(s source, d *draft) {
 	number, next := 0, 0
 	for raw := range bytes.Lines(s.data) {
 		number++
-		text := bytes.TrimSpace(raw)
-		offset := next + bytes.Index(raw, text)
+		offset := next
 		next += len(raw)
-		if len(text) == 0 {
+		if len(bytes.TrimSpace(raw)) == 0 {
 			continue
 		}
-		n, err := placed.Parse(text, number)
+		n, err := placed.Parse(raw, number)
 		if err != nil {
 			d.fail(number, "the line is not a JSON object: %v", errors.Unwrap(err))
 			continue
@@ -52,24 +51,17 @@ func readBeads(s source, d *draft) {
 		r.issue(n, offset)
 	}
 	r.children()
-	var objects []*placed.Node
-	for _, it := range r.d.items {
-		if it.open() {
-			objects = append(objects, it.node)
-		}
-	}
-	r.d.unread(false, objects...)
+	d.unread(false)
 }
 
 // issue takes an issue, whose line begins at an offset.
 func (r *tracker) issue(n *placed.Node, offset int) {
-	it := &item{id: n.Get("id").String(), node: n, line: n.Line, title: n.Get("title").String(), priority: normal}
+	it := r.d.object(n, "an issue")
+	if it == nil {
+		return
+	}
 	if status := n.Get("status"); status != nil {
 		it.state = placed.Edit{From: offset + status.From, To: offset + status.To, Text: `"closed"`}
-	}
-	if it.id == "" {
-		r.d.tell(n.Line, "an issue without an id is left out")
-		return
 	}
 	if p, err := strconv.Atoi(n.Get("priority").String()); err == nil {
 		it.priority = min(max(p, 0), 3)

@@ -59,35 +59,24 @@ func readTaskmaster(s source, d *draft) {
 	for _, n := range chosen.tasks {
 		taskmasterTask(d, n, parts)
 	}
-	objects := []*placed.Node{chosen.whole}
 	for _, it := range d.items {
 		d.wholes(it, parts)
-		if it.open() {
-			objects = append(objects, it.node)
-		}
 	}
-	d.unread(false, objects...)
+	d.unread(false, chosen.whole)
 }
 
 // taskmasterTask takes a task, or its subtasks.
 func taskmasterTask(d *draft, n *placed.Node, parts map[string][]*item) {
-	id := n.Get("id").String()
-	if id == "" {
-		d.tell(n.Line, "a task without an id is left out")
+	whole := taskmasterItem(d, n, "a task", "")
+	if whole == nil {
 		return
 	}
-	whole := taskmasterItem(d, n, id)
-	subtasks := n.Get("subtasks").List()
-	for _, sub := range subtasks {
-		number := sub.Get("id").String()
-		if number == "" {
-			d.tell(sub.Line, "a subtask without an id is left out")
+	id := whole.id
+	for _, sub := range n.Get("subtasks").List() {
+		it := taskmasterItem(d, sub, "a subtask", id+".")
+		if it == nil {
 			continue
 		}
-		if !strings.HasPrefix(number, id+".") {
-			number = id + "." + number
-		}
-		it := taskmasterItem(d, sub, number)
 		if sub.Get("priority") == nil {
 			it.priority = whole.priority
 		}
@@ -113,13 +102,15 @@ func taskmasterTask(d *draft, n *placed.Node, parts map[string][]*item) {
 	}
 }
 
-// taskmasterItem reads what a task and a subtask have alike.
-func taskmasterItem(d *draft, n *placed.Node, id string) *item {
-	it := &item{
-		id: id, node: n, line: n.Line, title: n.Get("title").String(), criteria: n.Get("testStrategy").Strings(),
-		priority: markdown.Urgency(n.Get("priority").String()), state: becomes(n.Get("status"), `"done"`),
+// taskmasterItem reads what a task and a subtask have alike. The number of a subtask may leave out that of its task.
+func taskmasterItem(d *draft, n *placed.Node, what, above string) *item {
+	it := d.object(n, what)
+	if it == nil {
+		return nil
 	}
-	it.title = cmp.Or(it.title, markdown.Clip(n.Get("description").String(), maxTitle))
+	it.id = above + strings.TrimPrefix(it.id, above)
+	it.criteria, it.state = n.Get("testStrategy").Strings(), becomes(n.Get("status"), `"done"`)
+	it.priority = markdown.Urgency(n.Get("priority").String())
 	if more := n.Get("acceptanceCriteria").Strings(); len(more) > 0 {
 		it.criteria = append(it.criteria, markdown.Points(more)...)
 	}
