@@ -95,9 +95,7 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 		plan.Count(src)
 		for i := range p.epic.Tasks {
 			for _, c := range p.epic.Tasks[i].Criteria {
-				for _, run := range CommandsIn(c.Text) {
-					plan.Offer(Offered{File: name, Line: p.epic.Tasks[i].Line, Run: run})
-				}
+				plan.OfferFrom(name, p.epic.Tasks[i].Line, c.Text)
 			}
 		}
 		return plan, nil

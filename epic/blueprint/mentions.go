@@ -119,5 +119,12 @@ func (p *Plan) Offer(more Offered) {
 	}
 }
 
+// OfferFrom adds the commands that some texts call for, of a task that stands in a line.
+func (p *Plan) OfferFrom(file string, line int, texts ...string) {
+	for _, run := range CommandsIn(strings.Join(texts, "\n")) {
+		p.Offer(Offered{File: file, Line: line, Run: run})
+	}
+}
+
 // IsAside reports whether a heading is that of a section whose boxes are not work.
 func IsAside(heading string) bool { return aside.MatchString(plain(heading)) }

@@ -179,17 +179,11 @@ func boxItem(d *draft, e *markdown.Entry, section string) *item {
 		done: e.Line.Done() || title != e.Title,
 	}
 	it.say(marked(title), markdown.Join(e.Below))
-	it.say(partOf(section))
+	if section != "" {
+		it.say("Part of: " + groupName(section))
+	}
 	d.items = append(d.items, it)
 	return it
-}
-
-// partOf says which section a task is in.
-func partOf(section string) string {
-	if section == "" {
-		return ""
-	}
-	return "Part of: " + groupName(section)
 }
 
 // aside takes a section beside the work as prose. It names its open boxes, and offers the commands that it calls for.
@@ -207,9 +201,6 @@ func aside(d *draft, name string, body []markdown.Line) {
 
 // below takes a box below that of a task, as a criterion.
 func (it *item) below(e *markdown.Entry) {
-	text := e.Title
-	if more := markdown.Join(e.Below); more != "" {
-		text += "\n" + more
-	}
+	text := strings.TrimSpace(e.Title + "\n" + markdown.Join(e.Below))
 	it.criteria, it.boxes = append(it.criteria, text), append(it.boxes, e.Line.N)
 }

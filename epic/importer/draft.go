@@ -17,6 +17,7 @@ import (
 
 // draft is an epic in the making.
 type draft struct {
+	form        string
 	file, shown string
 	title       string
 	description []string // paragraphs
@@ -100,7 +101,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	for _, run := range d.checks {
 		e.Checks = append(e.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
 	}
-	p := &Plan{Epic: e, Offered: d.offered}
+	p := &Plan{Epic: e, Format: d.form, Offered: d.offered}
 	ids := settleIDs(d)
 	var open []*item
 	for _, it := range d.items {
@@ -113,9 +114,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 		open = append(open, it)
 		t := taskOf(d, it, ids)
 		e.Tasks = append(e.Tasks, t)
-		for _, run := range blueprint.CommandsIn(strings.Join(append(slices.Clone(it.criteria), t.Description, it.title), "\n")) {
-			p.Offer(Offered{File: d.at(cmp.Or(it.file, d.file)), Line: it.line, Run: run})
-		}
+		p.OfferFrom(d.at(cmp.Or(it.file, d.file)), it.line, append(slices.Clone(it.criteria), t.Description, it.title)...)
 	}
 	e.Groups = grouped(d)
 	if len(open) == 0 && len(d.problems) == 0 {

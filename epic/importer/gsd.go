@@ -64,16 +64,12 @@ func readGsd(s source, d *draft) {
 	r.tasks()
 }
 
-// gsdEntry is a phase.
+// gsdEntry is a phase, and the task that it is if it has no plans.
 type gsdEntry struct {
-	number, title string
-	line, box     int // of its section, and of its box
-	at            int // where it says what it waits for
-	done          bool
-	description   []string
-	criteria      []string
-	after         []string
-	plans         []*item
+	item
+	after []string // numbers of phases
+	at    int      // the line that says so
+	plans []*item
 }
 
 type gsdReader struct {
@@ -88,7 +84,8 @@ type gsdReader struct {
 func (r *gsdReader) phase(number, title string, n int) *gsdEntry {
 	p := r.phases[number]
 	if p == nil {
-		p = &gsdEntry{number: number, title: title, line: n}
+		p = &gsdEntry{item: item{id: "Phase " + number, as: "P" + number, line: n, title: title, priority: normal}}
+		p.group = groupName(p.id + ": " + title)
 		r.phases[number] = p
 		r.order = append(r.order, p)
 	}
@@ -109,9 +106,7 @@ func (r *gsdReader) listed(list []markdown.Line) (rest []markdown.Line) {
 		}
 		p := r.phase(m[1], markdown.Unformatted(m[2]), l.N)
 		p.done, p.box = l.Done(), l.N
-		if said != "" {
-			p.description = append(p.description, said)
-		}
+		p.say(said)
 	}
 	return rest
 }
@@ -146,9 +141,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 			said = append(said, l)
 		}
 	}
-	if text := markdown.Join(said); text != "" {
-		p.description = append(p.description, text)
-	}
+	p.say(markdown.Join(said))
 }
 
 func phaseNumbers(text string) (numbers []string) {
@@ -188,7 +181,7 @@ func (r *gsdReader) take(p *gsdEntry, it *item) {
 	p.plans = append(p.plans, it)
 	file := r.files[it.id]
 	if file != "" && !it.done {
-		it.done = r.from.beside(strings.TrimSuffix(file, "-PLAN.md")+"-SUMMARY.md") != nil
+		it.done = r.from.has(strings.TrimSuffix(file, "-PLAN.md") + "-SUMMARY.md")
 	}
 	if file != "" && !it.done {
 		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
@@ -226,36 +219,32 @@ func (r *gsdReader) matter(it *item, matter *placed.Node) {
 // tasks makes the tasks of the phases.
 func (r *gsdReader) tasks() {
 	for _, p := range r.order {
-		name := groupName("Phase " + p.number + ": " + p.title)
-		from := len(r.d.items)
+		said, criteria := strings.Join(p.description, "\n\n"), p.criteria
+		p.description, p.criteria = nil, nil
 		if len(p.plans) == 0 {
-			whole := &item{id: "Phase " + p.number, as: "P" + p.number, line: p.line, box: p.box, title: p.title, priority: normal, done: p.done}
-			r.d.items = append(r.d.items, whole)
+			p.plans = []*item{&p.item}
 		}
 		for _, it := range p.plans {
-			it.done = it.done || p.done
-			r.d.items = append(r.d.items, it)
+			it.done, it.group = it.done || p.done, p.group
 		}
-		r.d.chain(r.d.items[from:])
-		for _, it := range r.d.items[from:] {
-			it.group = name
-		}
-		r.d.share(r.d.items[from:], name, strings.Join(p.description, "\n\n"))
-		if last := lastOpen(r.d.items[from:]); last != nil {
-			last.criteria = append(last.criteria, p.criteria...)
+		r.d.items = append(r.d.items, p.plans...)
+		r.d.chain(p.plans)
+		r.d.share(p.plans, p.group, said)
+		if last := lastOpen(p.plans); last != nil {
+			last.criteria = append(last.criteria, criteria...)
 		} else if p.box > 0 && !p.done {
-			r.d.tell(p.box, "phase "+markdown.Clip(p.number, 20)+" is open, and all of its plans are done: it is left out")
+			r.d.tell(p.box, "phase "+markdown.Clip(p.as[1:], 20)+" is open, and all of its plans are done: it is left out")
 		}
 		g := group{line: p.at}
 		for _, number := range p.after {
 			switch on := r.phases[number]; {
 			case on == nil:
-				r.d.tell(p.at, "phase "+p.number+" waits for phase "+number+", which is not in the plan")
+				r.d.tell(p.at, "phase "+p.as[1:]+" waits for phase "+number+", which is not in the plan")
 			case on != p:
-				g.after = append(g.after, groupName("Phase "+number+": "+on.title))
+				g.after = append(g.after, on.group)
 			}
 		}
-		r.d.groups[name] = g
+		r.d.groups[p.group] = g
 	}
 }
 

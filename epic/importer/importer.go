@@ -102,7 +102,7 @@ func (f Format) open(files fs.FS, name string) (s source, err error) {
 
 // draft reads a plan.
 func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
-	d := &draft{file: file, shown: shown, groups: map[string]group{}}
+	d := &draft{form: f.Name, file: file, shown: shown, groups: map[string]group{}}
 	s, err := f.open(files, file)
 	if wrong, ok := errors.AsType[*placed.Error](err); ok {
 		d.fail(wrong.Line, "%v", wrong.Err)
@@ -133,8 +133,7 @@ func Find(files fs.FS, name string) (list []Found) {
 			names = f.below(files, name)
 		}
 		for _, file := range names {
-			known := slices.ContainsFunc(list, func(other Found) bool { return other.File == file })
-			if known {
+			if slices.ContainsFunc(list, func(other Found) bool { return other.File == file }) {
 				continue
 			}
 			if s, err := f.open(files, file); err == nil && f.claims(s) {
@@ -174,10 +173,7 @@ func glob(files fs.FS, folder, pattern string) (names []string) {
 	if info, err := fs.Stat(files, folder); err != nil || !info.IsDir() {
 		return nil
 	}
-	entries, err := fs.ReadDir(files, folder)
-	if err != nil {
-		return nil
-	}
+	entries, _ := fs.ReadDir(files, folder)
 	first, rest, more := strings.Cut(pattern, "/")
 	for _, e := range entries { // which are sorted
 		name := path.Join(folder, e.Name())
@@ -203,7 +199,6 @@ func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	plan.Format = f.Name
 	if path.Ext(file) == ".md" { // commands under headings such as Verification
 		plan.Count(s.data)
 		more := plan.Offered
@@ -236,13 +231,10 @@ func (s source) text(name string) ([]byte, error) {
 	return data, err
 }
 
-// beside returns the lines of a file in the folder of the plan, or none when it does not exist.
-func (s source) beside(name string) []markdown.Line {
+// has reports whether the folder of the plan has a file that is not empty.
+func (s source) has(name string) bool {
 	data, err := s.text(path.Join(path.Dir(s.name), name))
-	if err != nil {
-		return nil
-	}
-	return markdown.Lines(data)
+	return err == nil && len(data) > 0
 }
 
 // read returns the lines of a file in the folder of the plan. It reports a file that it cannot read.

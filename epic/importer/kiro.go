@@ -23,7 +23,7 @@ func claimsKiro(s source) bool {
 		return l.Kind == markdown.Item && kiroWants.MatchString(strings.Trim(l.Rest, "* "))
 	})
 	boxed := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 && markdown.Numbered.MatchString(l.Rest) })
-	return path.Base(s.name) == "tasks.md" && boxed && (wants || s.beside("requirements.md") != nil)
+	return path.Base(s.name) == "tasks.md" && boxed && (wants || s.has("requirements.md"))
 }
 
 // readKiro reads tasks.md of a spec of Kiro, with requirements.md beside it. Tasks are done in the order they stand in; one with parts of
@@ -144,12 +144,9 @@ const mostClauses = 200
 func (r *kiroReader) wanted(text string, pure bool) (numbers []string) {
 	for _, m := range kiroReference.FindAllStringSubmatch(text, -1) {
 		above, first, dotted := strings.Cut(m[1], ".")
-		to := first
-		if end := strings.TrimPrefix(m[2], above+"."); end != "" && end != m[2] {
-			to = end
-		}
+		end, _ := strings.CutPrefix(m[2], above+".")
 		from, _ := strconv.Atoi(first)
-		last, _ := strconv.Atoi(to)
+		last, _ := strconv.Atoi(end)
 		switch {
 		case !dotted && !pure:
 		case !dotted:
