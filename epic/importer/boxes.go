@@ -192,9 +192,7 @@ func aside(d *draft, name string, body []markdown.Line) {
 		if l.Box != 0 && !l.Done() {
 			d.tell(l.N, "this box is below "+epic.Quoted(markdown.Clip(name, 60))+", so it is not a task")
 		}
-		for _, run := range blueprint.CommandsIn(l.Text) {
-			d.offered = append(d.offered, Offered{File: d.at(d.file), Line: l.N, Run: run})
-		}
+		d.offered.AddFrom(d.at(d.file), l.N, l.Text)
 	}
 	d.prose(name, body)
 }

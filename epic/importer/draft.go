@@ -25,7 +25,7 @@ type draft struct {
 	items       []*item
 	groups      map[string]group // by their names: those that wait for others
 	told        []Told
-	offered     []Offered
+	offered     blueprint.Offers
 	problems    epic.Problems
 	edges       int
 }
@@ -101,7 +101,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	for _, run := range d.checks {
 		e.Checks = append(e.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
 	}
-	p := &Plan{Epic: e, Format: d.form, Offered: d.offered}
+	p := &Plan{Epic: e, Format: d.form}
 	ids := settleIDs(d)
 	var open []*item
 	for _, it := range d.items {
@@ -114,7 +114,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 		open = append(open, it)
 		t := taskOf(d, it, ids)
 		e.Tasks = append(e.Tasks, t)
-		p.OfferFrom(d.at(cmp.Or(it.file, d.file)), it.line, append(slices.Clone(it.criteria), t.Description, it.title)...)
+		d.offered.AddFrom(d.at(cmp.Or(it.file, d.file)), it.line, append(slices.Clone(it.criteria), t.Description, it.title)...)
 	}
 	e.Groups = grouped(d)
 	if len(open) == 0 && len(d.problems) == 0 {
@@ -142,7 +142,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	if len(d.problems) > 0 {
 		return nil, d.problems.Sorted()
 	}
-	p.Told = d.told
+	p.Told, p.Offered = d.told, d.offered
 	slices.SortStableFunc(p.Told, func(a, b Told) int { return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	return p, nil
 }

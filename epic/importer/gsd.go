@@ -38,12 +38,11 @@ func claimsGsd(s source) bool {
 // it depends on. A plan with a summary is done; one that is not autonomous needs a person.
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
-	r := gsdReader{d: d, phases: map[string]*gsdEntry{}, files: map[string]string{}}
+	r := gsdReader{d: d, from: s, phases: map[string]*gsdEntry{}, files: map[string]string{}}
 	for _, name := range glob(s.files, path.Dir(s.name), "phases/*/*-PLAN.md") {
 		number := strings.TrimSuffix(path.Base(name), "-PLAN.md")
 		r.files[number] = strings.TrimPrefix(name, path.Dir(s.name)+"/")
 	}
-	r.from = s
 	for _, part := range markdown.Cut(s.body, 2) {
 		details := markdown.Cut(part.Body, 3)
 		rest := r.listed(details[0].Body)

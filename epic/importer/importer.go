@@ -109,6 +109,9 @@ func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
 		return nil, s, d.problems
 	}
 	if err == nil {
+		if path.Ext(file) == ".md" { // commands under headings such as Verification
+			d.offered = blueprint.Commands(d.at(file), s.data)
+		}
 		f.read(s, d)
 	}
 	return d, s, err
@@ -199,13 +202,8 @@ func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	if path.Ext(file) == ".md" { // commands under headings such as Verification
+	if path.Ext(file) == ".md" {
 		plan.Count(s.data)
-		more := plan.Offered
-		plan.Offered = blueprint.Commands(d.at(file), s.data)
-		for _, o := range more {
-			plan.Offer(o)
-		}
 	}
 	return plan, nil
 }

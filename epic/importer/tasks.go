@@ -52,10 +52,7 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 func dependencies(d *draft, it *item, ids map[string]*item) (list []string) {
 	seen := map[*item]bool{}
 	for _, ref := range it.after {
-		on := ids[ref.id]
-		if ref.item != nil {
-			on = ref.item
-		}
+		on := cmp.Or(ref.item, ids[ref.id])
 		switch {
 		case it.ordered && (on == nil || on.twice > 0 && ref.item == nil):
 			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is not in the plan, or twice", it.id, markdown.Clip(ref.id, 60)))
