@@ -77,11 +77,7 @@ type bmadText struct {
 
 // gather adds the texts of the stories in a file, or of one, in the place of those that are there.
 func (r *bmadReader) gather(file, only string) {
-	data, err := r.from.text(file)
-	if err != nil {
-		r.d.tellOf(file, 0, "it cannot be read: "+err.Error())
-	}
-	found := markdown.Stories(markdown.Lines(data))
+	found := markdown.Stories(r.d.read(r.from, file))
 	if len(found) > 0 && only == "" {
 		r.d.tellOf(file, 0, "briefs include only its stories")
 	}

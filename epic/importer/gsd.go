@@ -40,8 +40,7 @@ func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
 	r := gsdReader{d: d, from: s, phases: map[string]*gsdEntry{}, files: map[string]string{}}
 	for _, name := range glob(s.files, path.Dir(s.name), "phases/*/*-PLAN.md") {
-		number := strings.TrimSuffix(path.Base(name), "-PLAN.md")
-		r.files[number] = strings.TrimPrefix(name, path.Dir(s.name)+"/")
+		r.files[strings.TrimSuffix(path.Base(name), "-PLAN.md")] = name
 	}
 	for _, part := range markdown.Cut(s.body, 2) {
 		details := markdown.Cut(part.Body, 3)
@@ -121,7 +120,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
 				p.at = l.N
-				if p.after = phaseNumbers(f[2]); len(p.after) == 0 && !markdown.Nothing.MatchString(f[2]) {
+				if p.after = parts(gsdNumber, gsdDigits, f[2]); len(p.after) == 0 && !markdown.Nothing.MatchString(f[2]) {
 					r.d.tell(l.N, "this names no phase such as Phase 1, so nothing is waited for")
 				}
 				continue
@@ -143,11 +142,12 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 	p.say(markdown.Join(said))
 }
 
-func phaseNumbers(text string) (numbers []string) {
-	for _, m := range gsdNumber.FindAllStringSubmatch(text, -1) {
-		numbers = append(numbers, gsdDigits.FindAllString(m[1], -1)...)
+// parts returns what matches in the first groups of the matches of a form: the numbers in Phases 1, 2 and 3.
+func parts(form, part *pattern.Regexp, text string) (list []string) {
+	for _, m := range form.FindAllStringSubmatch(text, -1) {
+		list = append(list, part.FindAllString(m[1], -1)...)
 	}
-	return numbers
+	return list
 }
 
 // plan takes a box below a phase, with its file when there is one.
@@ -171,7 +171,7 @@ func (r *gsdReader) unlisted() {
 		if p == nil || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == number }) {
 			continue
 		}
-		r.take(p, &item{id: number, as: "P" + number, file: path.Join(path.Dir(r.from.name), r.files[number]), line: 1, priority: normal})
+		r.take(p, &item{id: number, as: "P" + number, file: r.files[number], line: 1, priority: normal})
 	}
 }
 

@@ -229,15 +229,17 @@ func (s source) text(name string) ([]byte, error) {
 	return data, err
 }
 
-// has reports whether the folder of the plan has a file that is not empty.
-func (s source) has(name string) bool {
-	data, err := s.text(path.Join(path.Dir(s.name), name))
+// beside returns the path of a file in the folder of the plan.
+func (s source) beside(name string) string { return path.Join(path.Dir(s.name), name) }
+
+// has reports whether there is a file, and not an empty one.
+func (s source) has(file string) bool {
+	data, err := s.text(file)
 	return err == nil && len(data) > 0
 }
 
-// read returns the lines of a file in the folder of the plan. It reports a file that it cannot read.
-func (d *draft) read(s source, name string) []markdown.Line {
-	file := path.Join(path.Dir(s.name), name)
+// read returns the lines of a file. It reports one that it cannot read.
+func (d *draft) read(s source, file string) []markdown.Line {
 	data, err := s.text(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		d.tellOf(file, 0, "it cannot be read: "+err.Error())

@@ -23,20 +23,20 @@ func claimsKiro(s source) bool {
 		return l.Kind == markdown.Item && kiroWants.MatchString(strings.Trim(l.Rest, "* "))
 	})
 	boxed := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 && markdown.Numbered.MatchString(l.Rest) })
-	return path.Base(s.name) == "tasks.md" && boxed && (wants || s.has("requirements.md"))
+	return path.Base(s.name) == "tasks.md" && boxed && (wants || s.has(s.beside("requirements.md")))
 }
 
 // readKiro reads tasks.md of a spec of Kiro, with requirements.md beside it. Tasks are done in the order they stand in; one with parts of
 // its own, as 1 with 1.1, is the group of these. Boxes with an asterisk are optional: they are left out, and told.
 func readKiro(s source, d *draft) {
-	criteria, intro := markdown.Requirements(d.read(s, "requirements.md"))
+	criteria, intro := markdown.Requirements(d.read(s, s.beside("requirements.md")))
 	companions(d, s, "requirements.md", "its introduction and the clauses that tasks name", "design.md")
 	d.title = s.title
 	if feature := path.Base(path.Dir(s.name)); feature != "." {
 		d.title = cmp.Or(strings.TrimSpace(strings.ReplaceAll(feature, "-", " ")), s.title)
 	}
 	d.prose("", intro)
-	_, design := markdown.FirstHeading(d.read(s, "design.md"))
+	_, design := markdown.FirstHeading(d.read(s, s.beside("design.md")))
 	d.prose("Design", design)
 	entries, rest := markdown.Checklist(s.body)
 	d.prose("", rest)

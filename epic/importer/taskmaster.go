@@ -3,6 +3,7 @@ package importer
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"relay/epic/importer/internal/markdown"
@@ -42,17 +43,11 @@ func readTaskmaster(s source, d *draft) {
 		d.fail(1, "it has no list of tasks")
 		return
 	}
-	chosen := tags[0]
+	chosen := tags[max(0, slices.IndexFunc(tags, func(t tag) bool { return t.name == "master" }))]
 	for _, t := range tags {
-		if t.name == "master" {
-			chosen = t
+		if t.name != chosen.name && len(t.tasks) > 0 {
+			d.tell(t.tasks[0].Line, "the tasks of the tag "+markdown.Clip(t.name, 60)+" are left out: the tag "+chosen.name+" was read")
 		}
-	}
-	for _, t := range tags {
-		if t.name == chosen.name || len(t.tasks) == 0 {
-			continue
-		}
-		d.tell(t.tasks[0].Line, "the tasks of the tag "+markdown.Clip(t.name, 60)+" are left out: the tag "+chosen.name+" was read")
 	}
 	d.title = cmp.Or(strings.TrimSpace(s.root.Get("meta").Get("projectName").String()), "Task Master: "+cmp.Or(chosen.name, "tasks"))
 	parts := map[string][]*item{} // the subtasks of a task
