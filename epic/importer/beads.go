@@ -22,12 +22,6 @@ func claimsBeads(s source) bool {
 	return false
 }
 
-// The kinds of dependency that order work.
-const (
-	beadsParent = "parent-child"
-	beadsBlocks = "blocks"
-)
-
 // readBeads reads .beads/issues.jsonl, or what bd export prints: one issue a line. Only blocks, parent-child, conditional-blocks and
 // waits-for order work. An issue that is an epic is the group of its children.
 func readBeads(s source, d *draft) {
@@ -95,9 +89,9 @@ func (r *tracker) dependencies(n *placed.Node, it *item) {
 	for _, dep := range n.Get("dependencies").List() {
 		on, kind := dep.Get("depends_on_id").String(), dep.Get("type").String()
 		switch kind {
-		case beadsParent:
+		case "parent-child":
 			r.parent[it.id] = on
-		case "", beadsBlocks, "conditional-blocks", "waits-for":
+		case "", "blocks", "conditional-blocks", "waits-for":
 			if on != "" {
 				it.after = append(it.after, reference{id: on, line: it.line})
 			}

@@ -10,6 +10,7 @@ import (
 	"relay/epic"
 	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
+	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
 
@@ -122,18 +123,11 @@ func settleIDs(d *draft) map[string]*item {
 	return byID
 }
 
+var notInID = pattern.New(`[^A-Za-z0-9_]+`)
+
 // taskID makes of an id of a plan one that a task may have: 1.2 becomes T1-2.
 func taskID(id string) string {
-	var b strings.Builder
-	for _, r := range id {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_':
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	made := strings.Trim(b.String(), "-_")
+	made := strings.Trim(notInID.ReplaceAllString(id, "-"), "-_")
 	if made == "" || made[0] >= '0' && made[0] <= '9' {
 		made = "T" + made
 	}

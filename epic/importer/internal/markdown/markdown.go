@@ -54,10 +54,7 @@ func Lines(data []byte) []Line {
 		n++
 		text := strings.TrimRight(plaintext.Clean(strings.TrimRight(raw, "\r\n")), " \t\r\n")
 		l := Line{N: n, Text: strings.ReplaceAll(text, "\n", " ")}
-		mark := ""
-		if m := fenceForm.FindStringSubmatch(l.Text); m != nil {
-			mark = m[1]
-		}
+		mark := strings.TrimLeft(fenceForm.FindString(l.Text), "-*+ \t")
 		switch {
 		case fence != "":
 			l.Kind = Code
@@ -81,26 +78,16 @@ func (l *Line) classify() {
 		l.Kind, l.Level, l.Rest = Heading, len(m[1]), m[2]
 		return
 	}
-	for _, r := range l.Text {
-		if r == ' ' {
-			l.Indent++
-		} else if r == '\t' {
-			l.Indent += 4
-		} else {
-			break
-		}
-	}
+	margin := l.Text[:len(l.Text)-len(strings.TrimLeft(l.Text, " \t"))]
+	l.Indent = len(margin) + 3*strings.Count(margin, "\t") // a tab has 4 columns
 	m := itemForm.FindStringSubmatch(l.Text)
 	if m == nil {
 		return
 	}
 	l.Kind, l.Rest = Item, m[2]
 	if box := boxForm.FindStringSubmatch(l.Rest); box != nil {
-		l.Box, l.Rest = box[1][0], box[3]
-		switch {
-		case l.Box == 'X':
-			l.Box = 'x'
-		case box[2] != "" && l.Box == ' ':
+		l.Box, l.Rest = strings.ToLower(box[1])[0], box[3]
+		if box[2] != "" && l.Box == ' ' {
 			l.Box = '*'
 		}
 	}

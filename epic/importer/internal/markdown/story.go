@@ -12,8 +12,9 @@ type Story struct {
 	Title, State string // Status: done
 	Line         int
 	Criteria     []string
-	Text         string      // all else, but for what agents have recorded
-	Records      []Line      // where such records begin
+	Text         string // all else, but for what agents have recorded
+	Records      []Line // where such records begin
+	body         []Line
 	After        []Reference // nil: it does not say what it waits for
 }
 
@@ -42,7 +43,6 @@ var (
 // Stories returns the stories in a file by their numbers. They begin with a heading, or a line in bold.
 func Stories(list []Line) map[string]*Story {
 	found := map[string]*Story{}
-	bodies := map[*Story][]Line{}
 	var s *Story
 	level := 0
 	for _, l := range list {
@@ -57,20 +57,20 @@ func Stories(list []Line) map[string]*Story {
 		case heading && l.Level <= level:
 			s = nil
 		case s != nil:
-			bodies[s] = append(bodies[s], l)
+			s.body = append(s.body, l)
 		}
 	}
-	for s, body := range bodies {
-		s.take(body)
+	for _, s := range found {
+		s.take()
 	}
 	return found
 }
 
 // take reads the lines of a story.
-func (s *Story) take(list []Line) {
+func (s *Story) take() {
 	var said, criteria []Line
 	mode, level := "", 9
-	for _, l := range list {
+	for _, l := range s.body {
 		name, at := Unformatted(cmp.Or(l.Rest, l.Text)), storyLevel(l)
 		after, status := storyAfter.FindStringSubmatch(name), storyStatus.FindStringSubmatch(name)
 		if at > 0 && at <= level {
