@@ -13,13 +13,9 @@ import (
 )
 
 func claimsBeads(s source) bool {
-	for text := range bytes.Lines(s.data) {
-		if text = bytes.TrimSpace(text); len(text) > 0 {
-			n, err := placed.Parse(text, 1)
-			return path.Ext(s.name) == ".jsonl" && err == nil && n.Get("id") != nil && n.Get("title") != nil
-		}
-	}
-	return false
+	first, _, _ := bytes.Cut(bytes.TrimSpace(s.data), []byte("\n"))
+	n, err := placed.Parse(first, 1)
+	return path.Ext(s.name) == ".jsonl" && err == nil && n.Get("id") != nil && n.Get("title") != nil
 }
 
 // readBeads reads .beads/issues.jsonl, or what bd export prints: one issue a line. Only blocks, parent-child, conditional-blocks and

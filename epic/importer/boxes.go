@@ -15,15 +15,19 @@ import (
 
 func claimsBoxes(s source) bool {
 	todo := boxesOpen.MatchString(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
-	phases, marked, fields := 0, false, false
+	phases, marked := 0, false
 	for _, l := range s.list {
 		marked = marked || l.Box != 0 || l.Kind == markdown.Item && todo
-		fields = fields || ofRelay.MatchString(l.Text)
 		if l.Kind == markdown.Heading && l.Level > 2 && boxesPhase.MatchString(markdown.Unformatted(l.Rest)) {
 			phases++ // which a blueprint has not
 		}
 	}
-	return marked && (s.unclaimed() || s.isText() && phases > 1 && !fields)
+	return marked && (s.unclaimed() || s.isText() && phases > 1 && !s.says(ofRelay))
+}
+
+// says reports whether a line of a text has a form.
+func (s source) says(form *pattern.Regexp) bool {
+	return slices.ContainsFunc(s.list, func(l markdown.Line) bool { return form.MatchString(l.Text) })
 }
 
 // unclaimed reports whether a file is a text in which no blueprint has a task.
@@ -40,14 +44,14 @@ func (s source) isText() bool {
 func readBoxes(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(s.title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	boxesOf(d, s.body, false)
-	if len(d.items) == 0 && len(d.told) > 0 {
+	if len(d.items) == 0 && len(d.made.Told) > 0 {
 		whole := boxItem(d, &markdown.Entry{Title: d.title, Line: s.body[0]}, "")
 		for _, l := range s.body {
 			if l.Box != 0 {
 				whole.criteria = append(whole.criteria, l.Rest)
 			}
 		}
-		d.told = nil
+		d.made.Told = nil
 	}
 }
 
@@ -192,7 +196,7 @@ func aside(d *draft, name string, body []markdown.Line) {
 		if l.Box != 0 && !l.Done() {
 			d.tell(l.N, "this box is below "+epic.Quoted(markdown.Clip(name, 60))+", so it is not a task")
 		}
-		d.offered.AddFrom(d.at(d.file), l.N, l.Text)
+		d.made.Offered.AddFrom(d.at(d.file), l.N, l.Text)
 	}
 	d.prose(name, body)
 }

@@ -17,15 +17,13 @@ import (
 
 // draft is an epic in the making.
 type draft struct {
-	form        string
+	made        Plan // as far as it is made
 	file, shown string
 	title       string
 	description []string // paragraphs
 	checks      []string // commands that the plan itself calls checks
 	items       []*item
 	groups      map[string]group // by their names: those that wait for others
-	told        []Told
-	offered     blueprint.Offers
 	problems    epic.Problems
 	edges       int
 }
@@ -84,7 +82,7 @@ const normal = 2
 func (d *draft) tell(line int, why string) { d.tellOf(d.file, line, why) }
 
 func (d *draft) tellOf(file string, line int, why string) {
-	d.told = append(d.told, Told{File: d.at(file), Line: line, Why: why})
+	d.made.Told = append(d.made.Told, Told{File: d.at(file), Line: line, Why: why})
 }
 
 func (d *draft) at(file string) string { return path.Join(d.shown, file) }
@@ -101,7 +99,8 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	for _, run := range d.checks {
 		e.Checks = append(e.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
 	}
-	p := &Plan{Epic: e, Format: d.form}
+	p := &d.made
+	p.Epic = e
 	ids := settleIDs(d)
 	var open []*item
 	for _, it := range d.items {
@@ -114,7 +113,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 		open = append(open, it)
 		t := taskOf(d, it, ids)
 		e.Tasks = append(e.Tasks, t)
-		d.offered.AddFrom(d.at(cmp.Or(it.file, d.file)), it.line, append(slices.Clone(it.criteria), t.Description, it.title)...)
+		p.Offered.AddFrom(d.at(cmp.Or(it.file, d.file)), it.line, append(slices.Clone(it.criteria), t.Description, it.title)...)
 	}
 	e.Groups = grouped(d)
 	if len(open) == 0 && len(d.problems) == 0 {
@@ -142,7 +141,6 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	if len(d.problems) > 0 {
 		return nil, d.problems.Sorted()
 	}
-	p.Told, p.Offered = d.told, d.offered
 	slices.SortStableFunc(p.Told, func(a, b Told) int { return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	return p, nil
 }

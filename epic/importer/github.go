@@ -38,7 +38,7 @@ func (i *Issue) Closed() bool { return strings.EqualFold(i.State, "closed") }
 // waits for what it is blocked by. Source is what the epic is called where the issues have no common parent. The error is epic.Problems.
 func FromIssues(issues []Issue, source string, now time.Time) (*Plan, error) {
 	source = plaintext.Line(source)
-	r := tracker{d: &draft{form: "github", file: source, title: source}, epics: map[string]*item{}, parent: map[string]string{}}
+	r := tracker{d: &draft{made: Plan{Format: "github"}, file: source, title: source}, epics: map[string]*item{}, parent: map[string]string{}}
 	slices.SortFunc(issues, func(a, b Issue) int { return cmp.Compare(a.Number, b.Number) })
 	for i := range issues {
 		r.githubIssue(&issues[i])
@@ -76,7 +76,7 @@ func (r *tracker) githubIssue(i *Issue) {
 		switch own, _ := path.Split(i.URL); {
 		case on.Closed():
 		case on.URL != "" && !strings.HasPrefix(on.URL, own):
-			r.d.told = append(r.d.told, Told{File: i.URL, Why: it.id + " waits for " + markdown.Clip(on.URL, 200) + ", which is elsewhere"})
+			r.d.made.Told = append(r.d.made.Told, Told{File: i.URL, Why: it.id + " waits for " + markdown.Clip(on.URL, 200) + ", which is elsewhere"})
 		default:
 			it.after = append(it.after, reference{id: issueID(on.Number)})
 		}

@@ -159,8 +159,7 @@ func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
 		}
 		return
 	}
-	it := &item{id: m[1], as: "P" + m[1], line: l.N, priority: normal, title: m[2], done: l.Done()}
-	r.take(p, it)
+	r.take(p, &item{id: m[1], as: "P" + m[1], line: l.N, priority: normal, title: m[2], done: l.Done()})
 }
 
 // unlisted takes the plans in the folders of phases that the roadmap does not list.

@@ -7,7 +7,6 @@ package importer
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -102,7 +101,7 @@ func (f Format) open(files fs.FS, name string) (s source, err error) {
 
 // draft reads a plan.
 func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
-	d := &draft{form: f.Name, file: file, shown: shown, groups: map[string]group{}}
+	d := &draft{made: Plan{Format: f.Name}, file: file, shown: shown, groups: map[string]group{}}
 	s, err := f.open(files, file)
 	if wrong, ok := errors.AsType[*placed.Error](err); ok {
 		d.fail(wrong.Line, "%v", wrong.Err)
@@ -110,7 +109,8 @@ func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
 	}
 	if err == nil {
 		if path.Ext(file) == ".md" { // commands under headings such as Verification
-			d.offered = blueprint.Commands(d.at(file), s.data)
+			d.made.Offered = blueprint.Commands(d.at(file), s.data)
+			d.made.Count(s.data)
 		}
 		f.read(s, d)
 	}
@@ -194,18 +194,11 @@ func glob(files fs.FS, folder, pattern string) (names []string) {
 // Read makes an epic of a plan of a form, which has passed the validation of any epic. The plan is a file below files; shown is what
 // problems call the folder. The error is epic.Problems, with the lines of the plan, where the plan is at fault.
 func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, error) {
-	d, s, err := f.draft(files, file, shown)
+	d, _, err := f.draft(files, file, shown)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := d.plan(now)
-	if err != nil {
-		return nil, err
-	}
-	if path.Ext(file) == ".md" {
-		plan.Count(s.data)
-	}
-	return plan, nil
+	return d.plan(now)
 }
 
 // text reads a file of the plan.
@@ -217,16 +210,10 @@ func (s source) text(name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a file", name)
 	}
-	f, err := s.files.Open(name)
-	if err != nil {
-		return nil, err
+	if info.Size() > MaxSize {
+		return nil, fmt.Errorf("%s is larger than %d MiB", name, MaxSize>>20)
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err == nil && len(data) > MaxSize {
-		err = fmt.Errorf("%s is larger than %d MiB", name, MaxSize>>20)
-	}
-	return data, err
+	return fs.ReadFile(s.files, name)
 }
 
 // beside returns the path of a file in the folder of the plan.
@@ -268,7 +255,7 @@ func companions(d *draft, s source, partly, part string, wholly ...string) {
 	if folder := d.at(path.Dir(s.name)); len(there) > 0 {
 		d.description = append(d.description, "Further documents in "+markdown.Clip(folder, 200)+", as far as your checkout has them: "+markdown.Clip(strings.Join(there, ", "), 500))
 		if len(unread) > 0 {
-			d.told = append(d.told, Told{File: folder, Why: "briefs name these, and do not include them: " + markdown.Clip(strings.Join(unread, ", "), 500)})
+			d.made.Told = append(d.made.Told, Told{File: folder, Why: "briefs name these, and do not include them: " + markdown.Clip(strings.Join(unread, ", "), 500)})
 		}
 	}
 }

@@ -91,10 +91,8 @@ func taskmasterTask(d *draft, n *placed.Node, parts map[string][]*item) {
 		return
 	}
 	d.share(parts[id], "Part of "+groupName(id+" "+whole.title), strings.Join(whole.description, "\n\n"))
-	if len(whole.criteria) > 0 {
-		last := d.items[len(d.items)-1]
-		last.criteria = append(last.criteria, whole.criteria...)
-	}
+	last := d.items[len(d.items)-1]
+	last.criteria = append(last.criteria, whole.criteria...)
 }
 
 // taskmasterItem reads what a task and a subtask have alike. The number of a subtask may leave out that of its task.
@@ -106,9 +104,7 @@ func taskmasterItem(d *draft, n *placed.Node, what, above string) *item {
 	it.id = above + strings.TrimPrefix(it.id, above)
 	it.criteria, it.state = n.Get("testStrategy").Strings(), becomes(n.Get("status"), `"done"`)
 	it.priority = markdown.Urgency(n.Get("priority").String())
-	if more := n.Get("acceptanceCriteria").Strings(); len(more) > 0 {
-		it.criteria = append(it.criteria, markdown.Points(more)...)
-	}
+	it.criteria = append(it.criteria, markdown.Points(n.Get("acceptanceCriteria").Strings())...)
 	it.describe("description", "details")
 	d.after(it, n.Get("dependencies"))
 	d.state(it, n.Get("status").String())

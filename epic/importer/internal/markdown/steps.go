@@ -62,14 +62,11 @@ func sectionSteps(list []Line) []int {
 	var items, headings []int
 	for i, l := range list {
 		switch {
-		case l.Kind != Heading:
-			if section > 0 && len(headings) == 0 && l.Kind == Item && l.Indent == 0 && stepItem.MatchString(l.Text) {
-				items = append(items, i)
-			}
-		case section > 0 && l.Level > section:
-			if l.Level == section+1 {
-				headings = append(headings, i)
-			}
+		case section > 0 && len(headings) == 0 && l.Kind == Item && l.Indent == 0 && stepItem.MatchString(l.Text):
+			items = append(items, i)
+		case section > 0 && l.Level == section+1:
+			headings = append(headings, i)
+		case l.Kind != Heading, section > 0 && l.Level > section:
 		case len(items)+len(headings) > 0 || l.Level == 1 || !stepSection.MatchString(l.Rest):
 			section = 0
 		default:

@@ -71,7 +71,8 @@ func (s *Story) take() {
 	var said, criteria []Line
 	mode, level := "", 9
 	for _, l := range s.body {
-		name, at := Unformatted(cmp.Or(l.Rest, l.Text)), storyLevel(l)
+		name := Unformatted(cmp.Or(l.Rest, l.Text))
+		at := storyLevel(l, name)
 		after, status := storyAfter.FindStringSubmatch(name), storyStatus.FindStringSubmatch(name)
 		if at > 0 && at <= level {
 			if mode, level = storyPart(name), at; mode == "record" {
@@ -96,8 +97,7 @@ func (s *Story) take() {
 }
 
 // storyLevel returns the level of a heading, or of a line that is as good as one; else 0.
-func storyLevel(l Line) int {
-	name := Unformatted(cmp.Or(l.Rest, l.Text))
+func storyLevel(l Line, name string) int {
 	if l.Level == 0 && (storyLabel.MatchString(l.Text) || storyCriteria.MatchString(name) || storyAfter.MatchString(name)) {
 		return 7
 	}
