@@ -73,6 +73,7 @@ func (it *item) follow(before *item) {
 type group struct {
 	after []string
 	line  int // where it says what it waits for; 0: it does not
+	twice bool
 }
 
 // normal is the priority of a task that says none.

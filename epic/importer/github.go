@@ -76,7 +76,8 @@ func (r *tracker) githubIssue(i *Issue) {
 		switch own, _ := path.Split(i.URL); {
 		case on.Closed():
 		case on.URL != "" && !strings.HasPrefix(on.URL, own):
-			r.d.made.Told = append(r.d.made.Told, Told{File: i.URL, Why: it.id + " waits for " + markdown.Clip(on.URL, 200) + ", which is elsewhere"})
+			why := it.id + " waits for " + markdown.Clip(on.URL, 200) + ", which is elsewhere"
+			r.d.made.Told = append(r.d.made.Told, Told{File: i.URL, Why: why})
 		default:
 			it.after = append(it.after, reference{id: issueID(on.Number)})
 		}

@@ -242,7 +242,7 @@ func (r *gsdReader) tasks() {
 				g.after = append(g.after, on.group)
 			}
 		}
-		r.d.groups[p.group] = g
+		r.d.group(p.group, g)
 	}
 }
 

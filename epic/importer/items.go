@@ -32,6 +32,12 @@ func waitsFor(it *item, list []markdown.Reference) {
 	}
 }
 
+// group adds what a group waits for.
+func (d *draft) group(name string, g group) {
+	_, g.twice = d.groups[name]
+	d.groups[name] = g
+}
+
 // share tells items what is said of all of them: each in its own description, or once in that of the epic where that is too much.
 func (d *draft) share(items []*item, heading, text string) {
 	switch {

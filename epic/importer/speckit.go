@@ -181,7 +181,7 @@ func (r *speckitReader) order() {
 	var barrier, side []string // what a phase after the last one that all wait for has to wait for
 	for _, p := range r.phases {
 		if p.story {
-			r.d.groups[p.name] = group{append(slices.Clone(barrier), p.after...), p.line}
+			r.d.group(p.name, group{after: append(slices.Clone(barrier), p.after...), line: p.line})
 			side = append(side, p.name)
 			continue
 		}
@@ -189,7 +189,7 @@ func (r *speckitReader) order() {
 		if len(side) > 0 {
 			after = side
 		}
-		r.d.groups[p.name] = group{after: after}
+		r.d.group(p.name, group{after: after})
 		barrier, side = []string{p.name}, nil
 	}
 }

@@ -90,6 +90,7 @@ func taskmasterTask(d *draft, n *placed.Node, parts map[string][]*item) {
 		d.items = append(d.items, whole)
 		return
 	}
+	d.group(groupName(id+" "+whole.title), group{})
 	d.share(parts[id], "Part of "+groupName(id+" "+whole.title), strings.Join(whole.description, "\n\n"))
 	last := d.items[len(d.items)-1]
 	last.criteria = append(last.criteria, whole.criteria...)

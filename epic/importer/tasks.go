@@ -95,6 +95,9 @@ func grouped(d *draft) (list []epic.Group) {
 		}
 		slices.Sort(on)
 		after[group] = slices.Compact(on)
+		if g := d.groups[group]; g.twice && len(has[group]) > 0 {
+			d.fail(max(1, g.line), "group %s is defined twice (give each group a name of its own)", epic.Quoted(group))
+		}
 		if len(has[group]) > 0 {
 			list = append(list, epic.Group{Name: group, Tasks: has[group], BlockedBy: after[group]})
 		}
