@@ -304,9 +304,7 @@ func (rec TaskRecord) AnswerTo(text string) *Answer {
 	return &Answer{Question: strings.Join(rec.OpenQuestions(), "\n"), Text: plaintext.Capped(text, MaxAnswer)}
 }
 
-// ContinuesWith returns the runner whose session the next attempt is to continue: its last attempt asked a person, who has answered,
-// and holds the task no more.
-// It returns "" if the next attempt begins a session.
+// ContinuesWith returns the runner whose session the next attempt continues: its last one asked, and a person has answered; "": none.
 func (rec TaskRecord) ContinuesWith() (runner string) {
 	n := len(rec.Attempts)
 	if rec.Gate == nil && n > rec.CountFrom && rec.Attempts[n-1].Outcome == Asked && len(rec.Answers) > 0 && len(rec.OpenQuestions()) == 0 {

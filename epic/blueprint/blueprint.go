@@ -48,7 +48,7 @@ type Plan struct {
 	Headings, Boxes int    // that its file has
 	Told            []Told // lines that mean something to their author, and of which nothing has been made, by place
 	// Offered are commands that the plan names beside its tasks, and that may be meant as checks of the epic.
-	Offered []Offered
+	Offered Offers
 }
 
 // Offered is a command that only a person can say of whether it is a check of the epic.
@@ -95,9 +95,7 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 		plan.Count(src)
 		for i := range p.epic.Tasks {
 			for _, c := range p.epic.Tasks[i].Criteria {
-				for _, run := range CommandsIn(c.Text) {
-					plan.Offer(Offered{File: name, Line: p.epic.Tasks[i].Line, Run: run})
-				}
+				plan.Offered.AddFrom(name, p.epic.Tasks[i].Line, c.Text)
 			}
 		}
 		return plan, nil
@@ -112,7 +110,7 @@ func HasTasks(src []byte) bool {
 }
 
 // Commands returns the commands that a text names under headings such as Verification or Checks.
-func Commands(name string, src []byte) []Offered {
+func Commands(name string, src []byte) Offers {
 	if p := skimmed(name, src); p != nil {
 		return p.offered
 	}

@@ -112,10 +112,20 @@ func (p *Plan) Count(src []byte) {
 	}
 }
 
-// Offer adds a command to those that a plan offers, once.
-func (p *Plan) Offer(more Offered) {
-	if !slices.ContainsFunc(p.Offered, func(o Offered) bool { return o.Run == more.Run }) && len(p.Offered) < mostOffered {
-		p.Offered = append(p.Offered, more)
+// Offers are commands that a plan names, each once.
+type Offers []Offered
+
+// Add adds a command.
+func (list *Offers) Add(more Offered) {
+	if !slices.ContainsFunc(*list, func(o Offered) bool { return o.Run == more.Run }) && len(*list) < mostOffered {
+		*list = append(*list, more)
+	}
+}
+
+// AddFrom adds the commands that some texts in a line call for.
+func (list *Offers) AddFrom(file string, line int, texts ...string) {
+	for _, run := range CommandsIn(strings.Join(texts, "\n")) {
+		list.Add(Offered{File: file, Line: line, Run: run})
 	}
 }
 

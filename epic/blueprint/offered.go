@@ -68,9 +68,8 @@ func offer(p *parser, b *block) {
 		return
 	}
 	for _, l := range lines {
-		known := slices.ContainsFunc(p.offered, func(c Offered) bool { return c.Run == l.text })
-		if likeCommand.MatchString(l.text) && !known && len(p.offered) < mostOffered {
-			p.offered = append(p.offered, Offered{File: p.file, Line: l.line, Run: l.text})
+		if likeCommand.MatchString(l.text) {
+			p.offered.Add(Offered{File: p.file, Line: l.line, Run: l.text})
 		}
 	}
 }

@@ -30,7 +30,7 @@ type parser struct {
 	done     []string
 	taskless bool // it has no task
 	unused   []Told
-	offered  []Offered
+	offered  Offers
 }
 
 func newParser(file string, e *epic.Epic) *parser {

@@ -13,20 +13,10 @@ import (
 )
 
 func claimsBeads(s source) bool {
-	for text := range bytes.Lines(s.data) {
-		if text = bytes.TrimSpace(text); len(text) > 0 {
-			n, err := placed.Parse(text, 1)
-			return path.Ext(s.name) == ".jsonl" && err == nil && n.Get("id") != nil && n.Get("title") != nil
-		}
-	}
-	return false
+	first, _, _ := bytes.Cut(bytes.TrimSpace(s.data), []byte("\n"))
+	n, err := placed.Parse(first, 1)
+	return path.Ext(s.name) == ".jsonl" && err == nil && n.Get("id") != nil && n.Get("title") != nil
 }
-
-// The kinds of dependency that order work.
-const (
-	beadsParent = "parent-child"
-	beadsBlocks = "blocks"
-)
 
 // readBeads reads .beads/issues.jsonl, or what bd export prints: one issue a line. Only blocks, parent-child, conditional-blocks and
 // waits-for order work. An issue that is an epic is the group of its children.
@@ -38,13 +28,12 @@ func readBeads(s source, d *draft) {
 	number, next := 0, 0
 	for raw := range bytes.Lines(s.data) {
 		number++
-		text := bytes.TrimSpace(raw)
-		offset := next + bytes.Index(raw, text)
+		offset := next
 		next += len(raw)
-		if len(text) == 0 {
+		if len(bytes.TrimSpace(raw)) == 0 {
 			continue
 		}
-		n, err := placed.Parse(text, number)
+		n, err := placed.Parse(raw, number)
 		if err != nil {
 			d.fail(number, "the line is not a JSON object: %v", errors.Unwrap(err))
 			continue
@@ -52,24 +41,17 @@ func readBeads(s source, d *draft) {
 		r.issue(n, offset)
 	}
 	r.children()
-	var objects []*placed.Node
-	for _, it := range r.d.items {
-		if it.open() {
-			objects = append(objects, it.node)
-		}
-	}
-	r.d.unread(false, objects...)
+	d.unread(false)
 }
 
 // issue takes an issue, whose line begins at an offset.
 func (r *tracker) issue(n *placed.Node, offset int) {
-	it := &item{id: n.Get("id").String(), node: n, line: n.Line, title: n.Get("title").String(), priority: normal}
+	it := r.d.object(n, "an issue")
+	if it == nil {
+		return
+	}
 	if status := n.Get("status"); status != nil {
 		it.state = placed.Edit{From: offset + status.From, To: offset + status.To, Text: `"closed"`}
-	}
-	if it.id == "" {
-		r.d.tell(n.Line, "an issue without an id is left out")
-		return
 	}
 	if p, err := strconv.Atoi(n.Get("priority").String()); err == nil {
 		it.priority = min(max(p, 0), 3)
@@ -103,9 +85,9 @@ func (r *tracker) dependencies(n *placed.Node, it *item) {
 	for _, dep := range n.Get("dependencies").List() {
 		on, kind := dep.Get("depends_on_id").String(), dep.Get("type").String()
 		switch kind {
-		case beadsParent:
+		case "parent-child":
 			r.parent[it.id] = on
-		case "", beadsBlocks, "conditional-blocks", "waits-for":
+		case "", "blocks", "conditional-blocks", "waits-for":
 			if on != "" {
 				it.after = append(it.after, reference{id: on, line: it.line})
 			}

@@ -36,7 +36,7 @@ func claimsBmad(s source) bool {
 // or a folder of stories, by its first one. A story waits for those that it names as prerequisites, else for the one before it, and epics
 // come in their order. Retrospectives are for people, and left out.
 func readBmad(s source, d *draft) {
-	r := bmadReader{d: d, from: s, texts: map[string]*bmadText{}}
+	r := bmadReader{d: d, from: s, texts: map[string]bmadText{}}
 	d.title = "Stories"
 	if path.Ext(s.name) != ".md" {
 		r.sprint()
@@ -66,29 +66,27 @@ type bmadReader struct {
 	d    *draft
 	from source
 
-	texts map[string]*bmadText // of stories, by their numbers
+	texts map[string]bmadText // of stories, by their numbers
 }
 
 // bmadText is what a file says of a story.
 type bmadText struct {
-	story markdown.Story
-	file  string
-	other *bmadText // that this one replaces
+	markdown.Story
+	file string
 }
 
-// gather adds the texts of the stories in a file, or of one, before those that are there.
+// gather adds the texts of the stories in a file, or of one, in the place of those that are there.
 func (r *bmadReader) gather(file, only string) {
-	data, err := r.from.text(file)
-	if err != nil {
-		r.d.tellOf(file, 0, "it cannot be read: "+err.Error())
-	}
-	found := markdown.Stories(markdown.Lines(data))
+	found := markdown.Stories(r.d.read(r.from, file))
 	if len(found) > 0 && only == "" {
 		r.d.tellOf(file, 0, "briefs include only its stories")
 	}
 	for number, story := range found {
 		if only == "" || only == number {
-			r.texts[number] = &bmadText{*story, file, r.texts[number]}
+			if story.After == nil {
+				story.After = r.texts[number].After
+			}
+			r.texts[number] = bmadText{*story, file}
 		}
 	}
 }
@@ -150,29 +148,23 @@ func (r *bmadReader) files(folder string) {
 // add takes a story, with what its text says of it. State is where a sprint file says how far it is; nil: its text does.
 func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
 	it := &item{id: epic + "." + number, as: "S" + epic + "-" + number, priority: normal, group: "epic-" + epic}
-	text := cmp.Or(r.texts[it.id], &bmadText{})
-	it.title = cmp.Or(text.story.Title, title)
+	text := r.texts[it.id]
+	it.title = cmp.Or(text.Title, title)
 	if state != nil {
 		it.line, it.state = state.Line, becomes(state, "done")
 		r.d.state(it, state.String())
 	} else {
-		it.line, it.file = text.story.Line, text.file
-		r.d.state(it, text.story.State)
+		it.line, it.file = text.Line, text.file
+		r.d.state(it, text.State)
 	}
-	addGroup(r.d, group{name: it.group})
 	r.d.items = append(r.d.items, it)
 	if !it.open() {
 		return
 	}
-	it.say(text.story.Text)
-	it.criteria = text.story.Criteria
-	for _, l := range text.story.Records {
+	it.say(text.Text)
+	it.criteria = text.Criteria
+	for _, l := range text.Records {
 		r.d.tellOf(text.file, l.N, "briefs leave out "+markdown.Clip(l.Rest, 60)+", the record of an agent")
 	}
-	for text != nil && !text.story.Ordered {
-		text = text.other
-	}
-	if text != nil {
-		waitsFor(it, append([]markdown.Reference{}, text.story.After...))
-	}
+	waitsFor(it, text.After)
 }

@@ -15,15 +15,19 @@ import (
 
 func claimsBoxes(s source) bool {
 	todo := boxesOpen.MatchString(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
-	phases, marked, fields := 0, false, false
+	phases, marked := 0, false
 	for _, l := range s.list {
 		marked = marked || l.Box != 0 || l.Kind == markdown.Item && todo
-		fields = fields || ofRelay.MatchString(l.Text)
 		if l.Kind == markdown.Heading && l.Level > 2 && boxesPhase.MatchString(markdown.Unformatted(l.Rest)) {
 			phases++ // which a blueprint has not
 		}
 	}
-	return marked && (s.unclaimed() || s.isText() && phases > 1 && !fields)
+	return marked && (s.unclaimed() || s.isText() && phases > 1 && !s.says(ofRelay))
+}
+
+// says reports whether a line of a text has a form.
+func (s source) says(form *pattern.Regexp) bool {
+	return slices.ContainsFunc(s.list, func(l markdown.Line) bool { return form.MatchString(l.Text) })
 }
 
 // unclaimed reports whether a file is a text in which no blueprint has a task.
@@ -40,14 +44,14 @@ func (s source) isText() bool {
 func readBoxes(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(s.title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	boxesOf(d, s.body, false)
-	if len(d.items) == 0 && len(d.told) > 0 {
+	if len(d.items) == 0 && len(d.made.Told) > 0 {
 		whole := boxItem(d, &markdown.Entry{Title: d.title, Line: s.body[0]}, "")
 		for _, l := range s.body {
 			if l.Box != 0 {
 				whole.criteria = append(whole.criteria, l.Rest)
 			}
 		}
-		d.told = nil
+		d.made.Told = nil
 	}
 }
 
@@ -75,7 +79,7 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 	r := boxReader{d: d, numbered: numbered, points: !boxed}
 	var above [7]string // the headings that a section is below
 	done := 0           // the level of the section whose work is done
-	for _, part := range markdown.Headed(markdown.Labelled(list)) {
+	for _, part := range markdown.Cut(markdown.Labelled(list), 0) {
 		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
 		above[level] = name
 		clear(above[level+1:])
@@ -161,11 +165,13 @@ func (r *boxReader) group(name string, above [7]string) {
 		r.ahead, r.inside = r.inside, nil
 	}
 	r.phase = phase
-	g := group{name: name}
+	g := group{}
 	if phase != "" {
 		g.after, r.inside = r.ahead, append(r.inside, name)
 	}
-	addGroup(r.d, g)
+	if _, known := r.d.groups[name]; !known && name != "" {
+		r.d.groups[name] = g
+	}
 }
 
 // boxItem adds the task of a box.
@@ -177,17 +183,11 @@ func boxItem(d *draft, e *markdown.Entry, section string) *item {
 		done: e.Line.Done() || title != e.Title,
 	}
 	it.say(marked(title), markdown.Join(e.Below))
-	it.say(partOf(section))
+	if section != "" {
+		it.say("Part of: " + groupName(section))
+	}
 	d.items = append(d.items, it)
 	return it
-}
-
-// partOf says which section a task is in.
-func partOf(section string) string {
-	if section == "" {
-		return ""
-	}
-	return "Part of: " + groupName(section)
 }
 
 // aside takes a section beside the work as prose. It names its open boxes, and offers the commands that it calls for.
@@ -196,18 +196,13 @@ func aside(d *draft, name string, body []markdown.Line) {
 		if l.Box != 0 && !l.Done() {
 			d.tell(l.N, "this box is below "+epic.Quoted(markdown.Clip(name, 60))+", so it is not a task")
 		}
-		for _, run := range blueprint.CommandsIn(l.Text) {
-			d.offered = append(d.offered, Offered{File: d.at(d.file), Line: l.N, Run: run})
-		}
+		d.made.Offered.AddFrom(d.at(d.file), l.N, l.Text)
 	}
 	d.prose(name, body)
 }
 
 // below takes a box below that of a task, as a criterion.
 func (it *item) below(e *markdown.Entry) {
-	text := e.Title
-	if more := markdown.Join(e.Below); more != "" {
-		text += "\n" + more
-	}
+	text := strings.TrimSpace(e.Title + "\n" + markdown.Join(e.Below))
 	it.criteria, it.boxes = append(it.criteria, text), append(it.boxes, e.Line.N)
 }

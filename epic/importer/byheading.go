@@ -21,14 +21,14 @@ func ByHeading(p *Plan) bool {
 	}
 	e := *p.Epic
 	e.Groups, e.Tasks = nil, nil
-	people := map[string]bool{}
-	for i := range p.Epic.Tasks {
-		people[p.Epic.Tasks[i].ID] = p.Epic.Tasks[i].Kind == epic.KindPerson
+	person := func(id string) bool {
+		i, _ := graph.Index(id)
+		return p.Epic.Tasks[i].Kind == epic.KindPerson
 	}
 	at, into := map[string]int{}, map[string]string{} // the first task of the group of a task, and where it is
 	heading := map[string]string{}
 	for _, g := range p.Epic.Groups {
-		if slices.ContainsFunc(g.Tasks, func(id string) bool { return people[id] }) {
+		if slices.ContainsFunc(g.Tasks, person) {
 			continue
 		}
 		for _, id := range g.Tasks {

@@ -17,15 +17,13 @@ import (
 
 // draft is an epic in the making.
 type draft struct {
+	made        Plan // as far as it is made
 	file, shown string
 	title       string
 	description []string // paragraphs
 	checks      []string // commands that the plan itself calls checks
 	items       []*item
-	groups      []group
-	named       map[string]bool // the names of groups that addGroup has added
-	told        []Told
-	offered     []Offered
+	groups      map[string]group // by their names: those that wait for others
 	problems    epic.Problems
 	edges       int
 }
@@ -71,11 +69,11 @@ func (it *item) follow(before *item) {
 	it.after = append(it.after, reference{before.id, it.line, before})
 }
 
-// group is a part of a plan whose tasks all wait for those of other parts.
+// group says what a part of a plan waits for: its tasks all wait for those of other parts.
 type group struct {
-	name  string
 	after []string
 	line  int // where it says what it waits for; 0: it does not
+	twice bool
 }
 
 // normal is the priority of a task that says none.
@@ -85,7 +83,7 @@ const normal = 2
 func (d *draft) tell(line int, why string) { d.tellOf(d.file, line, why) }
 
 func (d *draft) tellOf(file string, line int, why string) {
-	d.told = append(d.told, Told{File: d.at(file), Line: line, Why: why})
+	d.made.Told = append(d.made.Told, Told{File: d.at(file), Line: line, Why: why})
 }
 
 func (d *draft) at(file string) string { return path.Join(d.shown, file) }
@@ -102,7 +100,8 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	for _, run := range d.checks {
 		e.Checks = append(e.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
 	}
-	p := &Plan{Epic: e, Offered: d.offered}
+	p := &d.made
+	p.Epic = e
 	ids := settleIDs(d)
 	var open []*item
 	for _, it := range d.items {
@@ -115,11 +114,9 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 		open = append(open, it)
 		t := taskOf(d, it, ids)
 		e.Tasks = append(e.Tasks, t)
-		for _, run := range blueprint.CommandsIn(strings.Join(append(slices.Clone(it.criteria), t.Description, it.title), "\n")) {
-			p.Offer(Offered{File: d.at(cmp.Or(it.file, d.file)), Line: it.line, Run: run})
-		}
+		p.Offered.AddFrom(d.at(cmp.Or(it.file, d.file)), it.line, append(slices.Clone(it.criteria), t.Description, it.title)...)
 	}
-	e.Groups = grouped(d, open)
+	e.Groups = grouped(d)
 	if len(open) == 0 && len(d.problems) == 0 {
 		why := "no task was found in it"
 		if p.Done > 0 {
@@ -133,7 +130,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 			case epic.TaskPart:
 				return epic.Place{Line: open[r.N].line, Column: 1}
 			case epic.GroupPart:
-				return epic.Place{Line: max(1, groupLine(d.groups, e.Groups[r.N].Name)), Column: 1}
+				return epic.Place{Line: max(1, d.groups[e.Groups[r.N].Name].line), Column: 1}
 			default: // the epic itself
 				return epic.Place{Line: 1, Column: 1}
 			}
@@ -145,7 +142,6 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	if len(d.problems) > 0 {
 		return nil, d.problems.Sorted()
 	}
-	p.Told = d.told
 	slices.SortStableFunc(p.Told, func(a, b Told) int { return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	return p, nil
 }

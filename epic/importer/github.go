@@ -38,7 +38,7 @@ func (i *Issue) Closed() bool { return strings.EqualFold(i.State, "closed") }
 // waits for what it is blocked by. Source is what the epic is called where the issues have no common parent. The error is epic.Problems.
 func FromIssues(issues []Issue, source string, now time.Time) (*Plan, error) {
 	source = plaintext.Line(source)
-	r := tracker{d: &draft{file: source, title: source}, epics: map[string]*item{}, parent: map[string]string{}}
+	r := tracker{d: &draft{made: Plan{Format: "github"}, file: source, title: source}, epics: map[string]*item{}, parent: map[string]string{}}
 	slices.SortFunc(issues, func(a, b Issue) int { return cmp.Compare(a.Number, b.Number) })
 	for i := range issues {
 		r.githubIssue(&issues[i])
@@ -51,12 +51,7 @@ func FromIssues(issues []Issue, source string, now time.Time) (*Plan, error) {
 		r.d.title = plaintext.Line(tops[0].Title)
 	}
 	r.children()
-	plan, err := r.d.plan(now)
-	if err != nil {
-		return nil, err
-	}
-	plan.Format = "github"
-	return plan, nil
+	return r.d.plan(now)
 }
 
 func issueID(number int) string { return fmt.Sprintf("#%d", number) }
@@ -81,7 +76,8 @@ func (r *tracker) githubIssue(i *Issue) {
 		switch own, _ := path.Split(i.URL); {
 		case on.Closed():
 		case on.URL != "" && !strings.HasPrefix(on.URL, own):
-			r.d.told = append(r.d.told, Told{File: i.URL, Why: it.id + " waits for " + markdown.Clip(on.URL, 200) + ", which is elsewhere"})
+			why := it.id + " waits for " + markdown.Clip(on.URL, 200) + ", which is elsewhere"
+			r.d.made.Told = append(r.d.made.Told, Told{File: i.URL, Why: why})
 		default:
 			it.after = append(it.after, reference{id: issueID(on.Number)})
 		}

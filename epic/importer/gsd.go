@@ -18,7 +18,6 @@ var (
 	gsdPhase    = pattern.New(`(?i)^phase\s+(\d+(?:\.\d+)?)\s*:\s*(.+)$`)
 	gsdNumber   = pattern.New(`(?i)\bphases?\s+((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&)\s*(?:phase\s+)?)?)+)`)
 	gsdBold     = pattern.New(`^(\*\*.+?\*\*)[ \t]*(?:[-–—:]+[ \t]*)?(.*)$`)
-	gsdNothing  = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
 	gsdDigits   = pattern.New(`\d+(?:\.\d+)?`)
 	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
 	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?-\d+)(?:-PLAN)?(?:\.md)?\s*(?:[:–—-]+\s*)?(.*)$`)
@@ -39,18 +38,15 @@ func claimsGsd(s source) bool {
 // it depends on. A plan with a summary is done; one that is not autonomous needs a person.
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
-	r := gsdReader{d: d, phases: map[string]*gsdEntry{}, files: map[string]string{}}
+	r := gsdReader{d: d, from: s, phases: map[string]*gsdEntry{}, files: map[string]string{}}
 	for _, name := range glob(s.files, path.Dir(s.name), "phases/*/*-PLAN.md") {
-		number := strings.TrimSuffix(path.Base(name), "-PLAN.md")
-		r.files[number] = strings.TrimPrefix(name, path.Dir(s.name)+"/")
+		r.files[strings.TrimSuffix(path.Base(name), "-PLAN.md")] = name
 	}
-	r.from = s
-	before, sections := markdown.Cut(s.body, 2)
-	for _, part := range append([]markdown.Section{{Body: before}}, sections...) {
-		intro, details := markdown.Cut(part.Body, 3)
-		rest := r.listed(intro)
+	for _, part := range markdown.Cut(s.body, 2) {
+		details := markdown.Cut(part.Body, 3)
+		rest := r.listed(details[0].Body)
 		detailed := false
-		for _, phase := range details {
+		for _, phase := range details[1:] {
 			if m := gsdPhase.FindStringSubmatch(markdown.Unformatted(phase.Heading.Rest)); m != nil {
 				r.detail(m, &phase)
 				detailed = true
@@ -66,16 +62,12 @@ func readGsd(s source, d *draft) {
 	r.tasks()
 }
 
-// gsdEntry is a phase.
+// gsdEntry is a phase, and the task that it is if it has no plans.
 type gsdEntry struct {
-	number, title string
-	line, box     int // of its section, and of its box
-	at            int // where it says what it waits for
-	done          bool
-	description   []string
-	criteria      []string
-	after         []string
-	plans         []*item
+	item
+	after []string // numbers of phases
+	at    int      // the line that says so
+	plans []*item
 }
 
 type gsdReader struct {
@@ -90,7 +82,8 @@ type gsdReader struct {
 func (r *gsdReader) phase(number, title string, n int) *gsdEntry {
 	p := r.phases[number]
 	if p == nil {
-		p = &gsdEntry{number: number, title: title, line: n}
+		p = &gsdEntry{item: item{id: "Phase " + number, as: "P" + number, line: n, title: title, priority: normal}}
+		p.group = groupName(p.id + ": " + title)
 		r.phases[number] = p
 		r.order = append(r.order, p)
 	}
@@ -111,9 +104,7 @@ func (r *gsdReader) listed(list []markdown.Line) (rest []markdown.Line) {
 		}
 		p := r.phase(m[1], markdown.Unformatted(m[2]), l.N)
 		p.done, p.box = l.Done(), l.N
-		if said != "" {
-			p.description = append(p.description, said)
-		}
+		p.say(said)
 	}
 	return rest
 }
@@ -129,7 +120,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
 				p.at = l.N
-				if p.after = phaseNumbers(f[2]); len(p.after) == 0 && !gsdNothing.MatchString(f[2]) {
+				if p.after = parts(gsdNumber, gsdDigits, f[2]); len(p.after) == 0 && !markdown.Nothing.MatchString(f[2]) {
 					r.d.tell(l.N, "this names no phase such as Phase 1, so nothing is waited for")
 				}
 				continue
@@ -148,16 +139,15 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 			said = append(said, l)
 		}
 	}
-	if text := markdown.Join(said); text != "" {
-		p.description = append(p.description, text)
-	}
+	p.say(markdown.Join(said))
 }
 
-func phaseNumbers(text string) (numbers []string) {
-	for _, m := range gsdNumber.FindAllStringSubmatch(text, -1) {
-		numbers = append(numbers, gsdDigits.FindAllString(m[1], -1)...)
+// parts returns what matches in the first groups of the matches of a form: the numbers in Phases 1, 2 and 3.
+func parts(form, part *pattern.Regexp, text string) (list []string) {
+	for _, m := range form.FindAllStringSubmatch(text, -1) {
+		list = append(list, part.FindAllString(m[1], -1)...)
 	}
-	return numbers
+	return list
 }
 
 // plan takes a box below a phase, with its file when there is one.
@@ -169,8 +159,7 @@ func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
 		}
 		return
 	}
-	it := &item{id: m[1], as: "P" + m[1], line: l.N, priority: normal, title: m[2], done: l.Done()}
-	r.take(p, it)
+	r.take(p, &item{id: m[1], as: "P" + m[1], line: l.N, priority: normal, title: m[2], done: l.Done()})
 }
 
 // unlisted takes the plans in the folders of phases that the roadmap does not list.
@@ -181,7 +170,7 @@ func (r *gsdReader) unlisted() {
 		if p == nil || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == number }) {
 			continue
 		}
-		r.take(p, &item{id: number, as: "P" + number, file: path.Join(path.Dir(r.from.name), r.files[number]), line: 1, priority: normal})
+		r.take(p, &item{id: number, as: "P" + number, file: r.files[number], line: 1, priority: normal})
 	}
 }
 
@@ -190,7 +179,7 @@ func (r *gsdReader) take(p *gsdEntry, it *item) {
 	p.plans = append(p.plans, it)
 	file := r.files[it.id]
 	if file != "" && !it.done {
-		it.done = r.from.beside(strings.TrimSuffix(file, "-PLAN.md")+"-SUMMARY.md") != nil
+		it.done = r.from.has(strings.TrimSuffix(file, "-PLAN.md") + "-SUMMARY.md")
 	}
 	if file != "" && !it.done {
 		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
@@ -228,37 +217,32 @@ func (r *gsdReader) matter(it *item, matter *placed.Node) {
 // tasks makes the tasks of the phases.
 func (r *gsdReader) tasks() {
 	for _, p := range r.order {
-		name := groupName("Phase " + p.number + ": " + p.title)
-		from := len(r.d.items)
+		said, criteria := strings.Join(p.description, "\n\n"), p.criteria
+		p.description, p.criteria = nil, nil
 		if len(p.plans) == 0 {
-			whole := &item{id: "Phase " + p.number, as: "P" + p.number, line: p.line, box: p.box, title: p.title, priority: normal, done: p.done}
-			r.d.items = append(r.d.items, whole)
+			p.plans = []*item{&p.item}
 		}
 		for _, it := range p.plans {
-			it.done = it.done || p.done
-			r.d.items = append(r.d.items, it)
+			it.done, it.group = it.done || p.done, p.group
 		}
-		r.d.chain(r.d.items[from:])
-		for _, it := range r.d.items[from:] {
-			it.group = name
-		}
-		r.d.share(r.d.items[from:], name, strings.Join(p.description, "\n\n"))
-		if last := lastOpen(r.d.items[from:]); last != nil {
-			last.criteria = append(last.criteria, p.criteria...)
+		r.d.items = append(r.d.items, p.plans...)
+		r.d.chain(p.plans)
+		r.d.share(p.plans, p.group, said)
+		if last := lastOpen(p.plans); last != nil {
+			last.criteria = append(last.criteria, criteria...)
 		} else if p.box > 0 && !p.done {
-			r.d.tell(p.box, "phase "+markdown.Clip(p.number, 20)+" is open, and all of its plans are done: it is left out")
+			r.d.tell(p.box, "phase "+markdown.Clip(p.as[1:], 20)+" is open, and all of its plans are done: it is left out")
 		}
-		g := group{name: name}
+		g := group{line: p.at}
 		for _, number := range p.after {
 			switch on := r.phases[number]; {
 			case on == nil:
-				r.d.tell(p.at, "phase "+p.number+" waits for phase "+number+", which is not in the plan")
+				r.d.tell(p.at, "phase "+p.as[1:]+" waits for phase "+number+", which is not in the plan")
 			case on != p:
-				g.after = append(g.after, groupName("Phase "+number+": "+on.title))
+				g.after = append(g.after, on.group)
 			}
 		}
-		g.line = p.at
-		r.d.groups = append(r.d.groups, g)
+		r.d.group(p.group, g)
 	}
 }
 

@@ -7,7 +7,6 @@ package importer
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -102,13 +101,17 @@ func (f Format) open(files fs.FS, name string) (s source, err error) {
 
 // draft reads a plan.
 func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
-	d := &draft{file: file, shown: shown}
+	d := &draft{made: Plan{Format: f.Name}, file: file, shown: shown, groups: map[string]group{}}
 	s, err := f.open(files, file)
 	if wrong, ok := errors.AsType[*placed.Error](err); ok {
 		d.fail(wrong.Line, "%v", wrong.Err)
 		return nil, s, d.problems
 	}
 	if err == nil {
+		if path.Ext(file) == ".md" { // commands under headings such as Verification
+			d.made.Offered = blueprint.Commands(d.at(file), s.data)
+			d.made.Count(s.data)
+		}
 		f.read(s, d)
 	}
 	return d, s, err
@@ -133,8 +136,7 @@ func Find(files fs.FS, name string) (list []Found) {
 			names = f.below(files, name)
 		}
 		for _, file := range names {
-			known := slices.ContainsFunc(list, func(other Found) bool { return other.File == file })
-			if known {
+			if slices.ContainsFunc(list, func(other Found) bool { return other.File == file }) {
 				continue
 			}
 			if s, err := f.open(files, file); err == nil && f.claims(s) {
@@ -174,10 +176,7 @@ func glob(files fs.FS, folder, pattern string) (names []string) {
 	if info, err := fs.Stat(files, folder); err != nil || !info.IsDir() {
 		return nil
 	}
-	entries, err := fs.ReadDir(files, folder)
-	if err != nil {
-		return nil
-	}
+	entries, _ := fs.ReadDir(files, folder)
 	first, rest, more := strings.Cut(pattern, "/")
 	for _, e := range entries { // which are sorted
 		name := path.Join(folder, e.Name())
@@ -195,24 +194,11 @@ func glob(files fs.FS, folder, pattern string) (names []string) {
 // Read makes an epic of a plan of a form, which has passed the validation of any epic. The plan is a file below files; shown is what
 // problems call the folder. The error is epic.Problems, with the lines of the plan, where the plan is at fault.
 func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, error) {
-	d, s, err := f.draft(files, file, shown)
+	d, _, err := f.draft(files, file, shown)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := d.plan(now)
-	if err != nil {
-		return nil, err
-	}
-	plan.Format = f.Name
-	if path.Ext(file) == ".md" { // commands under headings such as Verification
-		plan.Count(s.data)
-		more := plan.Offered
-		plan.Offered = blueprint.Commands(d.at(file), s.data)
-		for _, o := range more {
-			plan.Offer(o)
-		}
-	}
-	return plan, nil
+	return d.plan(now)
 }
 
 // text reads a file of the plan.
@@ -224,30 +210,23 @@ func (s source) text(name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a file", name)
 	}
-	f, err := s.files.Open(name)
-	if err != nil {
-		return nil, err
+	if info.Size() > MaxSize {
+		return nil, fmt.Errorf("%s is larger than %d MiB", name, MaxSize>>20)
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err == nil && len(data) > MaxSize {
-		err = fmt.Errorf("%s is larger than %d MiB", name, MaxSize>>20)
-	}
-	return data, err
+	return fs.ReadFile(s.files, name)
 }
 
-// beside returns the lines of a file in the folder of the plan, or none when it does not exist.
-func (s source) beside(name string) []markdown.Line {
-	data, err := s.text(path.Join(path.Dir(s.name), name))
-	if err != nil {
-		return nil
-	}
-	return markdown.Lines(data)
+// beside returns the path of a file in the folder of the plan.
+func (s source) beside(name string) string { return path.Join(path.Dir(s.name), name) }
+
+// has reports whether there is a file, and not an empty one.
+func (s source) has(file string) bool {
+	data, err := s.text(file)
+	return err == nil && len(data) > 0
 }
 
-// read returns the lines of a file in the folder of the plan. It reports a file that it cannot read.
-func (d *draft) read(s source, name string) []markdown.Line {
-	file := path.Join(path.Dir(s.name), name)
+// read returns the lines of a file. It reports one that it cannot read.
+func (d *draft) read(s source, file string) []markdown.Line {
 	data, err := s.text(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		d.tellOf(file, 0, "it cannot be read: "+err.Error())
@@ -276,7 +255,7 @@ func companions(d *draft, s source, partly, part string, wholly ...string) {
 	if folder := d.at(path.Dir(s.name)); len(there) > 0 {
 		d.description = append(d.description, "Further documents in "+markdown.Clip(folder, 200)+", as far as your checkout has them: "+markdown.Clip(strings.Join(there, ", "), 500))
 		if len(unread) > 0 {
-			d.told = append(d.told, Told{File: folder, Why: "briefs name these, and do not include them: " + markdown.Clip(strings.Join(unread, ", "), 500)})
+			d.made.Told = append(d.made.Told, Told{File: folder, Why: "briefs name these, and do not include them: " + markdown.Clip(strings.Join(unread, ", "), 500)})
 		}
 	}
 }

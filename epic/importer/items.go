@@ -32,14 +32,10 @@ func waitsFor(it *item, list []markdown.Reference) {
 	}
 }
 
-// addGroup adds a group, unless there is one with its name.
-func addGroup(d *draft, g group) {
-	if d.named == nil {
-		d.named = map[string]bool{"": true}
-	}
-	if !d.named[g.name] {
-		d.groups, d.named[g.name] = append(d.groups, g), true
-	}
+// group adds what a group waits for.
+func (d *draft) group(name string, g group) {
+	_, g.twice = d.groups[name]
+	d.groups[name] = g
 }
 
 // share tells items what is said of all of them: each in its own description, or once in that of the epic where that is too much.

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,17 @@ import (
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 )
+
+// object begins the item of an object; it reports one without an id, and returns nil.
+func (d *draft) object(n *placed.Node, what string) *item {
+	it := &item{id: n.Get("id").String(), node: n, line: n.Line, title: n.Get("title").String(), priority: normal}
+	if it.id == "" {
+		d.tell(n.Line, what+" without an id is left out")
+		return nil
+	}
+	it.title = cmp.Or(it.title, markdown.Clip(n.Get("description").String(), maxTitle))
+	return it
+}
 
 // describe takes some fields of the object that an item is into its description.
 func (it *item) describe(keys ...string) {
@@ -35,11 +47,16 @@ func (d *draft) after(it *item, n *placed.Node) {
 // mostNames bounds the fields that are named.
 const mostNames = 20
 
-// unread names the fields of objects that no reader has used, once each, in their order or sorted.
+// unread names the fields of objects, and of those of open items, that no reader has used, once each, in their order or sorted.
 func (d *draft) unread(sorted bool, objects ...*placed.Node) {
 	var names []string
 	line := 0
 	known := map[string]bool{}
+	for _, it := range d.items {
+		if it.open() {
+			objects = append(objects, it.node)
+		}
+	}
 	for _, n := range objects {
 		for i, v := range n.Values {
 			if v.Used || !v.Says() || known[n.Keys[i]] {

@@ -23,21 +23,20 @@ func claimsKiro(s source) bool {
 		return l.Kind == markdown.Item && kiroWants.MatchString(strings.Trim(l.Rest, "* "))
 	})
 	boxed := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 && markdown.Numbered.MatchString(l.Rest) })
-	return path.Base(s.name) == "tasks.md" && boxed && (wants || s.beside("requirements.md") != nil)
+	return path.Base(s.name) == "tasks.md" && boxed && (wants || s.has(s.beside("requirements.md")))
 }
 
 // readKiro reads tasks.md of a spec of Kiro, with requirements.md beside it. Tasks are done in the order they stand in; one with parts of
 // its own, as 1 with 1.1, is the group of these. Boxes with an asterisk are optional: they are left out, and told.
 func readKiro(s source, d *draft) {
-	wanted := d.read(s, "requirements.md")
-	criteria := markdown.Requirements(wanted)
+	criteria, intro := markdown.Requirements(d.read(s, s.beside("requirements.md")))
 	companions(d, s, "requirements.md", "its introduction and the clauses that tasks name", "design.md")
 	d.title = s.title
 	if feature := path.Base(path.Dir(s.name)); feature != "." {
 		d.title = cmp.Or(strings.TrimSpace(strings.ReplaceAll(feature, "-", " ")), s.title)
 	}
-	d.prose("", markdown.BeforeRequirements(wanted))
-	_, design := markdown.FirstHeading(d.read(s, "design.md"))
+	d.prose("", intro)
+	_, design := markdown.FirstHeading(d.read(s, s.beside("design.md")))
 	d.prose("Design", design)
 	entries, rest := markdown.Checklist(s.body)
 	d.prose("", rest)
@@ -84,7 +83,7 @@ func (r *kiroReader) entry(e *markdown.Entry) {
 	if g := r.groups[e.Number]; g != nil && e.Number != "" {
 		if g.name == "" {
 			g.name, g.said, g.line, g.open = groupName(e.Number+" "+title), markdown.Join(e.Below), e.Line.N, !e.Line.Done()
-			r.d.groups, r.order = append(r.d.groups, group{name: g.name}), append(r.order, g)
+			r.order = append(r.order, g)
 		} else {
 			r.d.tell(e.Line.N, "the number "+markdown.Clip(e.Number, 40)+" is in line "+strconv.Itoa(g.line)+" as well: briefs leave this one out")
 		}
@@ -145,12 +144,9 @@ const mostClauses = 200
 func (r *kiroReader) wanted(text string, pure bool) (numbers []string) {
 	for _, m := range kiroReference.FindAllStringSubmatch(text, -1) {
 		above, first, dotted := strings.Cut(m[1], ".")
-		to := first
-		if end := strings.TrimPrefix(m[2], above+"."); end != "" && end != m[2] {
-			to = end
-		}
+		end, _ := strings.CutPrefix(m[2], above+".")
 		from, _ := strconv.Atoi(first)
-		last, _ := strconv.Atoi(to)
+		last, _ := strconv.Atoi(end)
 		switch {
 		case !dotted && !pure:
 		case !dotted:

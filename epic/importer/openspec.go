@@ -13,10 +13,10 @@ import (
 var openspecSection = pattern.New(`^\d+\.?\s+\S`)
 
 func claimsOpenspec(s source) bool {
-	if path.Base(s.name) != "tasks.md" || s.beside("requirements.md") != nil {
+	if path.Base(s.name) != "tasks.md" || s.has(s.beside("requirements.md")) {
 		return false
 	}
-	change := s.beside("proposal.md") != nil
+	change := s.has(s.beside("proposal.md"))
 	numbered := slices.ContainsFunc(s.list, func(l markdown.Line) bool {
 		return l.Kind == markdown.Heading && l.Level == 2 && openspecSection.MatchString(l.Rest)
 	})
@@ -28,17 +28,16 @@ func claimsOpenspec(s source) bool {
 // readOpenspec reads a change folder of OpenSpec: tasks.md with numbered boxes in numbered sections, proposal.md beside it, and what the
 // change wants in specs. Its tasks are done in their order: the form has no other.
 func readOpenspec(s source, d *draft) {
-	proposal := d.read(s, "proposal.md")
+	proposal := d.read(s, s.beside("proposal.md"))
 	companions(d, s, "", "", "proposal.md", "design.md")
 	title, proposed := markdown.FirstHeading(proposal)
 	change := path.Base(path.Dir(s.name))
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(title, "Change:")), strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), change)
 	d.prose("", proposed)
-	_, design := markdown.FirstHeading(d.read(s, "design.md"))
+	_, design := markdown.FirstHeading(d.read(s, s.beside("design.md")))
 	d.prose("Design", design)
 	for _, name := range glob(s.files, path.Dir(s.name), "specs/*/spec.md") {
-		change := strings.TrimPrefix(name, path.Dir(s.name)+"/")
-		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, change))
+		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, name))
 	}
 	boxesOf(d, s.body, true)
 	d.chain(d.items)

@@ -3,6 +3,7 @@ package importer
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,12 +22,8 @@ var (
 )
 
 func claimsPlanmode(s source) bool {
-	fields, section, marked := false, false, false
-	for _, l := range s.list {
-		fields = fields || ofRelay.MatchString(l.Text)
-		section = section || l.Kind == markdown.Heading && blueprint.IsSection(l.Rest)
-		marked = marked || superpowers.MatchString(l.Text)
-	}
+	fields, marked := s.says(ofRelay), s.says(superpowers)
+	section := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Kind == markdown.Heading && blueprint.IsSection(l.Rest) })
 	if !s.isText() || len(markdown.Steps(s.list)) < 2 {
 		return false
 	}
@@ -56,7 +53,7 @@ func readPlanmode(s source, d *draft) {
 	for _, part := range parts {
 		takeStep(d, part.Heading, part.Body)
 	}
-	for _, part := range markdown.Headed(rest) {
+	for _, part := range markdown.Cut(rest, 0) {
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
 	d.chain(d.items)
@@ -89,7 +86,6 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 			said = append(said, l)
 		}
 	}
-	ticked := len(it.boxes) > 0 && !open
-	it.done = it.done || ticked || markdown.IsComplete(below)
+	it.done = it.done || len(it.boxes) > 0 && !open || markdown.IsComplete(below)
 	it.say(markdown.Join(said))
 }

@@ -27,42 +27,28 @@ func readRalph(s source, d *draft) {
 			}
 		}
 	}
-	orders, objects := false, []*placed.Node{root}
+	orders := false
 	places := map[*item]int{}
 	for _, n := range root.Get("userStories").List() {
-		it := ralphStory(d, n)
+		it := d.object(n, "a story")
 		if it == nil {
 			continue
 		}
-		orders = orders || n.Get("dependsOn") != nil
-		if it.open() {
-			objects = append(objects, n)
-		}
+		passes, on := n.Get("passes"), n.Get("dependsOn")
+		it.criteria, it.state = n.Get("acceptanceCriteria").Strings(), becomes(passes, "true")
+		it.done = passes != nil && passes.Kind == placed.True
+		it.describe("description", "notes")
+		d.after(it, on)
+		orders = orders || on != nil
 		places[it] = 1 << 30
 		if p, err := strconv.Atoi(n.Get("priority").String()); err == nil {
 			places[it] = p
 		}
 		d.items = append(d.items, it)
 	}
-	d.unread(false, objects...)
+	d.unread(false, root)
 	if !orders {
 		slices.SortStableFunc(d.items, func(a, b *item) int { return cmp.Compare(places[a], places[b]) })
 		d.chain(d.items)
 	}
-}
-
-func ralphStory(d *draft, n *placed.Node) *item {
-	id := n.Get("id").String()
-	if id == "" {
-		d.tell(n.Line, "a story without an id is left out")
-		return nil
-	}
-	it := &item{
-		id: id, node: n, line: n.Line, priority: normal, criteria: n.Get("acceptanceCriteria").Strings(),
-		title: cmp.Or(n.Get("title").String(), markdown.Clip(n.Get("description").String(), maxTitle)),
-		done:  n.Get("passes") != nil && n.Get("passes").Kind == placed.True, state: becomes(n.Get("passes"), "true"),
-	}
-	it.describe("description", "notes")
-	d.after(it, n.Get("dependsOn"))
-	return it
 }

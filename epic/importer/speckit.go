@@ -35,14 +35,12 @@ func claimsSpeckit(s source) bool {
 func readSpeckit(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), path.Base(path.Dir(s.name)))
 	companions(d, s, "spec.md", "the scenarios of its stories")
-	before, phases := markdown.Cut(s.body, 2)
 	r := speckitReader{d: d, last: map[string]*item{}}
-	r.phase(&markdown.Section{Body: before})
-	for i := range phases {
-		r.phase(&phases[i])
+	for _, phase := range markdown.Cut(s.body, 2) {
+		r.phase(&phase)
 	}
 	r.order()
-	r.scenarios(d.read(s, "spec.md"))
+	r.scenarios(d.read(s, s.beside("spec.md")))
 }
 
 // speckitReader goes through the phases.
@@ -74,7 +72,7 @@ func (r *speckitReader) phase(s *markdown.Section) {
 	if m := speckitNumber.FindStringSubmatch(name); m != nil {
 		p.number = m[1]
 	}
-	var order speckitOrder
+	var serial, side []*item // the last one without [P], and those with [P] since
 	var said []markdown.Line
 	first := len(r.d.items)
 	for _, l := range s.Body {
@@ -87,7 +85,20 @@ func (r *speckitReader) phase(s *markdown.Section) {
 			continue
 		}
 		it, parallel := r.task(p, &l, m)
-		order.add(it, parallel)
+		after := serial
+		if !parallel && len(side) > 0 {
+			after = side
+		}
+		for _, before := range after {
+			it.follow(before)
+		}
+		switch {
+		case !it.open():
+		case parallel:
+			side = append(side, it)
+		default:
+			serial, side = []*item{it}, nil
+		}
 		r.d.items = append(r.d.items, it)
 	}
 	if len(r.d.items) == first {
@@ -101,32 +112,6 @@ func (r *speckitReader) phase(s *markdown.Section) {
 	}
 }
 
-// speckitOrder is how far the tasks of a phase have come.
-type speckitOrder struct {
-	serial *item   // the last one without [P]
-	side   []*item // those with [P] since
-}
-
-// add has a task wait for those before it.
-func (o *speckitOrder) add(it *item, parallel bool) {
-	if o.serial != nil && (parallel || len(o.side) == 0) {
-		it.follow(o.serial)
-	}
-	switch {
-	case !parallel:
-		for _, before := range o.side {
-			it.follow(before)
-		}
-		if it.open() {
-			o.serial, o.side = it, nil
-		}
-	case it.open():
-		o.side = append(o.side, it)
-	}
-}
-
-var digits = pattern.New(`\d+`)
-
 // task reads a task, whose parts are m, and whether it has [P].
 func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it *item, parallel bool) {
 	// The title leaves out the ids of tasks that it waits for: they change with the numbers of the list.
@@ -139,10 +124,8 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it 
 			r.last[number] = it
 		}
 	}
-	for _, on := range speckitDepends.FindAllStringSubmatch(m[3], -1) {
-		for _, id := range speckitID.FindAllString(on[1], -1) {
-			it.after = append(it.after, reference{id: id, line: l.N})
-		}
+	for _, id := range parts(speckitDepends, speckitID, m[3]) {
+		it.after = append(it.after, reference{id: id, line: l.N})
 	}
 	return it, parallel
 }
@@ -183,11 +166,9 @@ func (r *speckitReader) waits() {
 
 // storiesIn returns the numbers of the stories that a text names, also by their phases.
 func storiesIn(text string, phases map[string]string) (numbers []string) {
-	for _, on := range speckitStories.FindAllStringSubmatch(text, -1) {
-		numbers = append(numbers, digits.FindAllString(on[1], -1)...)
-	}
-	for _, on := range speckitPhase.FindAllStringSubmatch(text, -1) {
-		if number := phases[on[1]]; number != "" {
+	numbers = parts(speckitStories, gsdDigits, text)
+	for _, phase := range parts(speckitPhase, gsdDigits, text) {
+		if number := phases[phase]; number != "" {
 			numbers = append(numbers, number)
 		}
 	}
@@ -200,7 +181,7 @@ func (r *speckitReader) order() {
 	var barrier, side []string // what a phase after the last one that all wait for has to wait for
 	for _, p := range r.phases {
 		if p.story {
-			r.d.groups = append(r.d.groups, group{p.name, append(slices.Clone(barrier), p.after...), p.line})
+			r.d.group(p.name, group{after: append(slices.Clone(barrier), p.after...), line: p.line})
 			side = append(side, p.name)
 			continue
 		}
@@ -208,7 +189,7 @@ func (r *speckitReader) order() {
 		if len(side) > 0 {
 			after = side
 		}
-		r.d.groups = append(r.d.groups, group{name: p.name, after: after})
+		r.d.group(p.name, group{after: after})
 		barrier, side = []string{p.name}, nil
 	}
 }
@@ -220,8 +201,7 @@ var (
 
 // scenarios gives the last task of each story what spec.md wants of that story.
 func (r *speckitReader) scenarios(spec []markdown.Line) {
-	_, sections := markdown.Cut(spec, 3)
-	for _, s := range sections {
+	for _, s := range markdown.Cut(spec, 3) {
 		m := storyHeading.FindStringSubmatch(markdown.Unformatted(s.Heading.Rest))
 		if m == nil || r.last[m[1]] == nil {
 			continue

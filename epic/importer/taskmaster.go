@@ -3,6 +3,7 @@ package importer
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"relay/epic/importer/internal/markdown"
@@ -42,52 +43,35 @@ func readTaskmaster(s source, d *draft) {
 		d.fail(1, "it has no list of tasks")
 		return
 	}
-	chosen := tags[0]
+	chosen := tags[max(0, slices.IndexFunc(tags, func(t tag) bool { return t.name == "master" }))]
 	for _, t := range tags {
-		if t.name == "master" {
-			chosen = t
+		if t.name != chosen.name && len(t.tasks) > 0 {
+			d.tell(t.tasks[0].Line, "the tasks of the tag "+markdown.Clip(t.name, 60)+" are left out: the tag "+chosen.name+" was read")
 		}
-	}
-	for _, t := range tags {
-		if t.name == chosen.name || len(t.tasks) == 0 {
-			continue
-		}
-		d.tell(t.tasks[0].Line, "the tasks of the tag "+markdown.Clip(t.name, 60)+" are left out: the tag "+chosen.name+" was read")
 	}
 	d.title = cmp.Or(strings.TrimSpace(s.root.Get("meta").Get("projectName").String()), "Task Master: "+cmp.Or(chosen.name, "tasks"))
 	parts := map[string][]*item{} // the subtasks of a task
 	for _, n := range chosen.tasks {
 		taskmasterTask(d, n, parts)
 	}
-	objects := []*placed.Node{chosen.whole}
 	for _, it := range d.items {
 		d.wholes(it, parts)
-		if it.open() {
-			objects = append(objects, it.node)
-		}
 	}
-	d.unread(false, objects...)
+	d.unread(false, chosen.whole)
 }
 
 // taskmasterTask takes a task, or its subtasks.
 func taskmasterTask(d *draft, n *placed.Node, parts map[string][]*item) {
-	id := n.Get("id").String()
-	if id == "" {
-		d.tell(n.Line, "a task without an id is left out")
+	whole := taskmasterItem(d, n, "a task", "")
+	if whole == nil {
 		return
 	}
-	whole := taskmasterItem(d, n, id)
-	subtasks := n.Get("subtasks").List()
-	for _, sub := range subtasks {
-		number := sub.Get("id").String()
-		if number == "" {
-			d.tell(sub.Line, "a subtask without an id is left out")
+	id := whole.id
+	for _, sub := range n.Get("subtasks").List() {
+		it := taskmasterItem(d, sub, "a subtask", id+".")
+		if it == nil {
 			continue
 		}
-		if !strings.HasPrefix(number, id+".") {
-			number = id + "." + number
-		}
-		it := taskmasterItem(d, sub, number)
 		if sub.Get("priority") == nil {
 			it.priority = whole.priority
 		}
@@ -106,24 +90,22 @@ func taskmasterTask(d *draft, n *placed.Node, parts map[string][]*item) {
 		d.items = append(d.items, whole)
 		return
 	}
-	d.groups = append(d.groups, group{name: groupName(id + " " + whole.title)})
+	d.group(groupName(id+" "+whole.title), group{})
 	d.share(parts[id], "Part of "+groupName(id+" "+whole.title), strings.Join(whole.description, "\n\n"))
-	if len(whole.criteria) > 0 {
-		last := d.items[len(d.items)-1]
-		last.criteria = append(last.criteria, whole.criteria...)
-	}
+	last := d.items[len(d.items)-1]
+	last.criteria = append(last.criteria, whole.criteria...)
 }
 
-// taskmasterItem reads what a task and a subtask have alike.
-func taskmasterItem(d *draft, n *placed.Node, id string) *item {
-	it := &item{
-		id: id, node: n, line: n.Line, title: n.Get("title").String(), criteria: n.Get("testStrategy").Strings(),
-		priority: markdown.Urgency(n.Get("priority").String()), state: becomes(n.Get("status"), `"done"`),
+// taskmasterItem reads what a task and a subtask have alike. The number of a subtask may leave out that of its task.
+func taskmasterItem(d *draft, n *placed.Node, what, above string) *item {
+	it := d.object(n, what)
+	if it == nil {
+		return nil
 	}
-	it.title = cmp.Or(it.title, markdown.Clip(n.Get("description").String(), maxTitle))
-	if more := n.Get("acceptanceCriteria").Strings(); len(more) > 0 {
-		it.criteria = append(it.criteria, markdown.Points(more)...)
-	}
+	it.id = above + strings.TrimPrefix(it.id, above)
+	it.criteria, it.state = n.Get("testStrategy").Strings(), becomes(n.Get("status"), `"done"`)
+	it.priority = markdown.Urgency(n.Get("priority").String())
+	it.criteria = append(it.criteria, markdown.Points(n.Get("acceptanceCriteria").Strings())...)
 	it.describe("description", "details")
 	d.after(it, n.Get("dependencies"))
 	d.state(it, n.Get("status").String())

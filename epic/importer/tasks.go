@@ -10,6 +10,7 @@ import (
 	"relay/epic"
 	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
+	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
 
@@ -52,10 +53,7 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 func dependencies(d *draft, it *item, ids map[string]*item) (list []string) {
 	seen := map[*item]bool{}
 	for _, ref := range it.after {
-		on := ids[ref.id]
-		if ref.item != nil {
-			on = ref.item
-		}
+		on := cmp.Or(ref.item, ids[ref.id])
 		switch {
 		case it.ordered && (on == nil || on.twice > 0 && ref.item == nil):
 			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is not in the plan, or twice", it.id, markdown.Clip(ref.id, 60)))
@@ -73,16 +71,22 @@ func dependencies(d *draft, it *item, ids map[string]*item) (list []string) {
 	return list
 }
 
-// grouped returns the groups that have open tasks. A group whose tasks are all done hands on the groups that it waits for.
-func grouped(d *draft, open []*item) (list []epic.Group) {
-	has := map[string][]string{}
-	for _, it := range open {
-		has[it.group] = append(has[it.group], it.as)
+// grouped returns the groups that have open tasks, as their tasks stand. A group whose tasks are all done hands on the groups that it
+// waits for.
+func grouped(d *draft) (list []epic.Group) {
+	has, after := map[string][]string{"": nil}, map[string][]string{}
+	var names []string
+	for _, it := range d.items {
+		if _, known := has[it.group]; !known {
+			names, has[it.group] = append(names, it.group), nil
+		}
+		if it.open() {
+			has[it.group] = append(has[it.group], it.as)
+		}
 	}
-	after := map[string][]string{}
-	for _, g := range d.groups {
+	for _, group := range names {
 		var on []string
-		for _, name := range g.after {
+		for _, name := range d.groups[group].after {
 			if len(has[name]) > 0 {
 				on = append(on, name)
 			} else {
@@ -90,21 +94,15 @@ func grouped(d *draft, open []*item) (list []epic.Group) {
 			}
 		}
 		slices.Sort(on)
-		after[g.name] = slices.Compact(on)
-		if len(has[g.name]) > 0 {
-			list = append(list, epic.Group{Name: g.name, Tasks: has[g.name], BlockedBy: after[g.name]})
+		after[group] = slices.Compact(on)
+		if g := d.groups[group]; g.twice && len(has[group]) > 0 {
+			d.fail(max(1, g.line), "group %s is defined twice (give each group a name of its own)", epic.Quoted(group))
+		}
+		if len(has[group]) > 0 {
+			list = append(list, epic.Group{Name: group, Tasks: has[group], BlockedBy: after[group]})
 		}
 	}
 	return list
-}
-
-func groupLine(groups []group, name string) int {
-	for _, g := range groups {
-		if g.name == name {
-			return g.line
-		}
-	}
-	return 0
 }
 
 // settleIDs gives every item an id that a task may have, and returns the items by the ids of the plan.
@@ -128,18 +126,11 @@ func settleIDs(d *draft) map[string]*item {
 	return byID
 }
 
+var notInID = pattern.New(`[^A-Za-z0-9_]+`)
+
 // taskID makes of an id of a plan one that a task may have: 1.2 becomes T1-2.
 func taskID(id string) string {
-	var b strings.Builder
-	for _, r := range id {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_':
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	made := strings.Trim(b.String(), "-_")
+	made := strings.Trim(notInID.ReplaceAllString(id, "-"), "-_")
 	if made == "" || made[0] >= '0' && made[0] <= '9' {
 		made = "T" + made
 	}

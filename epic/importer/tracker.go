@@ -66,13 +66,9 @@ func (r *tracker) children() {
 
 // references settles what the issues wait for, given those that each epic consists of.
 func (r *tracker) references(under map[string][]*item) {
-	known, named := map[string]bool{}, map[string]bool{}
+	known := map[string]bool{}
 	for _, it := range r.d.items {
 		known[it.id] = true
-		if it.group != "" && !named[it.group] {
-			named[it.group] = true
-			r.d.groups = append(r.d.groups, group{name: it.group})
-		}
 	}
 	for _, it := range r.d.items {
 		r.d.wholes(it, under)

@@ -103,13 +103,7 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 		state = status.InterruptedText
 	}
 	fmt.Fprintf(w, "%s  %s  %s\n", s.ID, state, plaintext.Fit(s.Title, 200))
-	if s.Gate != nil {
-		gate := fmt.Sprintf("gated %s: %s", status.FormatTime(s.Gate.At, l.Now), s.Gate.Text())
-		fmt.Fprintln(w, terminal.Wrap(gate, l.Width, "  "))
-		if !s.person && s.Gate.Reason != attempts.AwaitsAnswer {
-			fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID+l.Flag)
-		}
-	}
+	s.writeGate(w, l)
 	if len(s.Looks) > 0 {
 		fmt.Fprintf(w, "  needs a look:\n  relay approve %s takes it as it is, relay retry %s has it done again\n", s.ID+l.Flag, s.ID+l.Flag)
 	}
@@ -141,6 +135,17 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n", s.ID+l.Flag)
 		if s.Logged {
 			fmt.Fprintf(w, "       relay logs %s\n", s.ID+l.Flag)
+		}
+	}
+}
+
+// writeGate prints why the task is gated, and how it is tried again. The gate of a task for a person says itself what completes it.
+func (s *Task) writeGate(w io.Writer, l status.Printer) {
+	if s.Gate != nil {
+		gate := fmt.Sprintf("gated %s: %s", status.FormatTime(s.Gate.At, l.Now), s.Gate.Text())
+		fmt.Fprintln(w, terminal.Wrap(gate, l.Width, "  "))
+		if !s.person && s.Gate.Reason != attempts.AwaitsAnswer {
+			fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID+l.Flag)
 		}
 	}
 }

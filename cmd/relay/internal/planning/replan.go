@@ -101,11 +101,10 @@ func again(ctx context.Context, p *project.Project, e *epic.Epic, r PlanRequest)
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range plan.Epic.Groups {
-		if slices.ContainsFunc(e.Tasks, func(t epic.Task) bool { return strings.HasSuffix(t.Source, " ("+g.Name+")") }) {
-			importer.ByHeading(plan)
-			break
-		}
+	if slices.ContainsFunc(plan.Epic.Groups, func(g epic.Group) bool {
+		return slices.ContainsFunc(e.Tasks, func(t epic.Task) bool { return strings.HasSuffix(t.Source, " ("+g.Name+")") })
+	}) {
+		importer.ByHeading(plan)
 	}
 	return plan, nil
 }

@@ -54,10 +54,7 @@ func Lines(data []byte) []Line {
 		n++
 		text := strings.TrimRight(plaintext.Clean(strings.TrimRight(raw, "\r\n")), " \t\r\n")
 		l := Line{N: n, Text: strings.ReplaceAll(text, "\n", " ")}
-		mark := ""
-		if m := fenceForm.FindStringSubmatch(l.Text); m != nil {
-			mark = m[1]
-		}
+		mark := strings.TrimLeft(fenceForm.FindString(l.Text), "-*+ \t")
 		switch {
 		case fence != "":
 			l.Kind = Code
@@ -81,26 +78,16 @@ func (l *Line) classify() {
 		l.Kind, l.Level, l.Rest = Heading, len(m[1]), m[2]
 		return
 	}
-	for _, r := range l.Text {
-		if r == ' ' {
-			l.Indent++
-		} else if r == '\t' {
-			l.Indent += 4
-		} else {
-			break
-		}
-	}
+	margin := l.Text[:len(l.Text)-len(strings.TrimLeft(l.Text, " \t"))]
+	l.Indent = len(margin) + 3*strings.Count(margin, "\t") // a tab has 4 columns
 	m := itemForm.FindStringSubmatch(l.Text)
 	if m == nil {
 		return
 	}
 	l.Kind, l.Rest = Item, m[2]
 	if box := boxForm.FindStringSubmatch(l.Rest); box != nil {
-		l.Box, l.Rest = box[1][0], box[3]
-		switch {
-		case l.Box == 'X':
-			l.Box = 'x'
-		case box[2] != "" && l.Box == ' ':
+		l.Box, l.Rest = strings.ToLower(box[1])[0], box[3]
+		if box[2] != "" && l.Box == ' ' {
 			l.Box = '*'
 		}
 	}
@@ -129,27 +116,22 @@ type Section struct {
 	Body    []Line
 }
 
-// Cut returns what stands before the first heading of a level, and the sections of that level. Headings above it end a section, and are
-// part of nothing.
-func Cut(list []Line, level int) (before []Line, sections []Section) {
-	open := false
+// Cut returns the sections of a level, or of every level if it is 0, behind one without a heading: what stands before them. Headings above
+// the level end a section, and are part of nothing.
+func Cut(list []Line, level int) []Section {
+	parts, open := []Section{{}}, true
 	for _, l := range list {
-		switch {
-		case l.Kind == Heading && l.Level == level:
-			sections, open = append(sections, Section{Heading: l}), true
-		case l.Kind == Heading && l.Level < level:
-			open = false
-			if len(sections) == 0 {
-				before = append(before, l)
-			}
-		case open:
-			last := &sections[len(sections)-1]
+		heading := l.Kind == Heading
+		if heading && (level == 0 || l.Level == level) {
+			parts, open = append(parts, Section{Heading: l}), true
+			continue
+		}
+		if open = open && (len(parts) == 1 || !heading || l.Level > level); open {
+			last := &parts[len(parts)-1]
 			last.Body = append(last.Body, l)
-		case len(sections) == 0:
-			before = append(before, l)
 		}
 	}
-	return before, sections
+	return parts
 }
 
 // Join returns lines as text, without blank lines and rules at both ends.
@@ -198,20 +180,6 @@ func FirstHeading(list []Line) (title string, rest []Line) {
 	return "", list
 }
 
-// Headed cuts a text at its headings, of whatever level. The first part has none.
-func Headed(list []Line) []Section {
-	parts := []Section{{}}
-	for _, l := range list {
-		if l.Kind == Heading {
-			parts = append(parts, Section{Heading: l})
-			continue
-		}
-		last := &parts[len(parts)-1]
-		last.Body = append(last.Body, l)
-	}
-	return parts
-}
-
 // Numbered matches an item of a checklist that begins with a number: 1. Title, 1.2 Title.
 var Numbered = pattern.New(`^(\d+(?:\.\d+)*)[.)]?(\*?)\s+(.+)$`)
 
@@ -234,24 +202,19 @@ func (e *Entry) Parent() string {
 func Checklist(list []Line) (entries []Entry, rest []Line) {
 	var open []int // boxes in one another
 	for _, l := range list {
+		for len(open) > 0 && l.Kind != Blank && l.Kind != Code && entries[open[len(open)-1]].Line.Indent >= l.Indent {
+			open = open[:len(open)-1]
+		}
 		switch {
-		case l.Kind == Item && l.Box != 0:
+		case l.Box != 0:
 			e := Entry{Line: l, Title: l.Rest, Optional: l.Box == '*'}
 			if m := Numbered.FindStringSubmatch(l.Rest); m != nil {
 				e.Number, e.Title, e.Optional = m[1], m[3], e.Optional || m[2] != ""
 			}
-			for len(open) > 0 && entries[open[len(open)-1]].Line.Indent >= l.Indent {
-				open = open[:len(open)-1]
-			}
 			open, entries = append(open, len(entries)), append(entries, e)
+		case len(open) == 0:
+			rest = append(rest, l)
 		default:
-			for len(open) > 0 && l.Kind != Blank && l.Kind != Code && entries[open[len(open)-1]].Line.Indent >= l.Indent {
-				open = open[:len(open)-1]
-			}
-			if len(open) == 0 {
-				rest = append(rest, l)
-				continue
-			}
 			last := &entries[open[len(open)-1]]
 			last.Below = append(last.Below, l)
 		}
@@ -297,14 +260,17 @@ func Urgency(word string) int {
 	return 2
 }
 
-// Requirements returns the clauses of requirements.md by their numbers, 2.3 for the third of requirement 2.
-func Requirements(list []Line) map[string]string {
-	found := map[string]string{}
+// Requirements returns the clauses of requirements.md by their numbers, 2.3 for the third of requirement 2, and what stands before the
+// first requirement; nothing if there is none.
+func Requirements(list []Line) (found map[string]string, before []Line) {
+	found = map[string]string{}
 	requirement, last := "", ""
-	for _, l := range list {
-		text := Unformatted(l.Rest)
+	for i, l := range list {
 		if l.Kind == Heading {
-			if m := requirementHead.FindStringSubmatch(text); m != nil {
+			if m := requirementHead.FindStringSubmatch(Unformatted(l.Rest)); m != nil {
+				if requirement == "" {
+					_, before = FirstHeading(list[:i])
+				}
 				requirement = m[1]
 			}
 			continue
@@ -324,18 +290,7 @@ func Requirements(list []Line) map[string]string {
 		}
 		found[number], last = Unformatted(m[2]), number
 	}
-	return found
-}
-
-// BeforeRequirements returns what requirements.md says before the first requirement.
-func BeforeRequirements(list []Line) []Line {
-	_, list = FirstHeading(list)
-	for i, l := range list {
-		if l.Kind == Heading && requirementHead.MatchString(Unformatted(l.Rest)) {
-			return list[:i]
-		}
-	}
-	return nil
+	return found, before
 }
 
 // Boxed makes boxes of the points of a list at the margin.

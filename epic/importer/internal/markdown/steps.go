@@ -63,14 +63,11 @@ func sectionSteps(list []Line) []int {
 	var items, headings []int
 	for i, l := range list {
 		switch {
-		case l.Kind != Heading:
-			if section > 0 && len(headings) == 0 && l.Kind == Item && l.Indent == 0 && stepItem.MatchString(l.Text) {
-				items = append(items, i)
-			}
-		case section > 0 && l.Level > section:
-			if l.Level == section+1 {
-				headings = append(headings, i)
-			}
+		case section > 0 && len(headings) == 0 && l.Kind == Item && l.Indent == 0 && stepItem.MatchString(l.Text):
+			items = append(items, i)
+		case section > 0 && l.Level == section+1:
+			headings = append(headings, i)
+		case l.Kind != Heading, section > 0 && l.Level > section:
 		case len(items)+len(headings) > 0 || l.Level == 1 || !stepSection.MatchString(l.Rest):
 			section = 0
 		default:
@@ -134,17 +131,15 @@ func Labelled(list []Line) []Line {
 }
 
 // After returns what a line such as Depends on: Task 1 names; empty and not nil if it says that there is nothing.
-func After(l Line) (list []Reference) {
-	m := stepAfter.FindStringSubmatch(cmp.Or(l.Rest, l.Text))
-	if m != nil && storyNothing.MatchString(m[1]) {
+func After(l Line) []Reference {
+	switch m := stepAfter.FindStringSubmatch(cmp.Or(l.Rest, l.Text)); {
+	case m == nil:
+		return nil
+	case Nothing.MatchString(m[1]):
 		return []Reference{}
+	default:
+		return references(stepRef, m[1], l.N)
 	}
-	if m != nil {
-		for _, on := range stepRef.FindAllStringSubmatch(m[1], -1) {
-			list = append(list, Reference{on[1], l.N})
-		}
-	}
-	return list
 }
 
 // SplitSteps returns the steps that begin at some lines, and the other lines. A step ends where the next begins, or a heading that is not

@@ -14,8 +14,8 @@ type Story struct {
 	Criteria     []string
 	Text         string // all else, but for what agents have recorded
 	Records      []Line // where such records begin
-	After        []Reference
-	Ordered      bool // it says what it waits for, perhaps nothing
+	body         []Line
+	After        []Reference // nil: it does not say what it waits for
 }
 
 // Reference is the number of another story, in a line.
@@ -25,23 +25,24 @@ type Reference struct {
 }
 
 var (
-	storyHeading  = pattern.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*(?:[:.–—-]\s*)?(.*)$`)
+	storyHeading  = pattern.New(`(?i)^story\s+(\d+\.\d+[a-z]?)\s*(?:[:.–—-]\s*)?(.*)$`)
 	storyBold     = pattern.New(`^\*\*Story \d+\..*\*\*$`)
 	storyCriteria = pattern.New(`(?i)^acceptance criteria\b[^:]{0,30}:?$`)
 	storyTasks    = pattern.New(`(?i)^tasks\b`)
 	storyRecord   = pattern.New(`(?i)^(dev agent record|change log|file list|status updates|qa results)\b`)
 	storyStatus   = pattern.New(`(?i)^\**status\**:?\**\s*(.*)$`)
 	storyAfter    = pattern.New(`(?i)^[-*\s]*(?:prerequisites?|depends on|dependencies|blocked by)\**:\**\s*(.*)$`)
-	storyNumber   = pattern.New(`\b(\d+)\.(\d+[a-z]?)\b`)
+	storyNumber   = pattern.New(`\b(\d+\.\d+[a-z]?)\b`)
 	storyLabel    = pattern.New(`^\*\*[A-Z][^*:]{2,40}(?::\*\*|\*\*\s*:)\s*$`)
-	storyNothing  = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
 	clause        = pattern.New(`(?i)^(given|when|then|and|but)\b`)
+
+	// Nothing matches what says that there is nothing to wait for.
+	Nothing = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
 )
 
 // Stories returns the stories in a file by their numbers. They begin with a heading, or a line in bold.
 func Stories(list []Line) map[string]*Story {
 	found := map[string]*Story{}
-	bodies := map[*Story][]Line{}
 	var s *Story
 	level := 0
 	for _, l := range list {
@@ -50,27 +51,28 @@ func Stories(list []Line) map[string]*Story {
 		}
 		heading := l.Kind == Heading
 		switch m := storyHeading.FindStringSubmatch(Unformatted(l.Rest)); {
-		case heading && m != nil && found[m[1]+"."+m[2]] == nil:
-			s, level = &Story{Title: m[3], Line: l.N}, l.Level
-			found[m[1]+"."+m[2]] = s
+		case heading && m != nil && found[m[1]] == nil:
+			s, level = &Story{Title: m[2], Line: l.N}, l.Level
+			found[m[1]] = s
 		case heading && l.Level <= level:
 			s = nil
 		case s != nil:
-			bodies[s] = append(bodies[s], l)
+			s.body = append(s.body, l)
 		}
 	}
-	for s, body := range bodies {
-		s.take(body)
+	for _, s := range found {
+		s.take()
 	}
 	return found
 }
 
 // take reads the lines of a story.
-func (s *Story) take(list []Line) {
+func (s *Story) take() {
 	var said, criteria []Line
 	mode, level := "", 9
-	for _, l := range list {
-		name, at := Unformatted(cmp.Or(l.Rest, l.Text)), storyLevel(l)
+	for _, l := range s.body {
+		name := Unformatted(cmp.Or(l.Rest, l.Text))
+		at := storyLevel(l, name)
 		after, status := storyAfter.FindStringSubmatch(name), storyStatus.FindStringSubmatch(name)
 		if at > 0 && at <= level {
 			if mode, level = storyPart(name), at; mode == "record" {
@@ -79,7 +81,10 @@ func (s *Story) take(list []Line) {
 		}
 		switch {
 		case after != nil:
-			s.waitsFor(after[1], l.N)
+			if s.After == nil && Nothing.MatchString(after[1]) {
+				s.After = []Reference{}
+			}
+			s.After = append(s.After, references(storyNumber, after[1], l.N)...)
 		case status != nil || mode == "state":
 			s.State = cmp.Or(s.State, strings.Trim(append(status, name, name)[1], " .*_"))
 		case mode == "criteria":
@@ -92,20 +97,19 @@ func (s *Story) take(list []Line) {
 }
 
 // storyLevel returns the level of a heading, or of a line that is as good as one; else 0.
-func storyLevel(l Line) int {
-	name := Unformatted(cmp.Or(l.Rest, l.Text))
+func storyLevel(l Line, name string) int {
 	if l.Level == 0 && (storyLabel.MatchString(l.Text) || storyCriteria.MatchString(name) || storyAfter.MatchString(name)) {
 		return 7
 	}
 	return l.Level
 }
 
-// waitsFor takes the stories that a text names.
-func (s *Story) waitsFor(text string, line int) {
-	s.Ordered = s.Ordered || storyNothing.MatchString(text)
-	for _, on := range storyNumber.FindAllStringSubmatch(text, -1) {
-		s.Ordered, s.After = true, append(s.After, Reference{on[1] + "." + on[2], line})
+// references returns what a text in a line names, in a form.
+func references(form *pattern.Regexp, text string, line int) (list []Reference) {
+	for _, on := range form.FindAllStringSubmatch(text, -1) {
+		list = append(list, Reference{on[1], line})
 	}
+	return list
 }
 
 // storyPart returns what stands below a heading of a story.

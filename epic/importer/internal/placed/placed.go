@@ -77,11 +77,7 @@ func YAML(data []byte) (*Node, error) {
 	if len(document.Content) == 0 {
 		return &Node{}, nil
 	}
-	starts := []int{0, 0} // of lines, by their numbers
-	for line := range bytes.Lines(data) {
-		starts = append(starts, starts[len(starts)-1]+len(line))
-	}
-	return ofYAML(document.Content[0], data, starts), nil
+	return ofYAML(document.Content[0], data, LineStarts(data)), nil
 }
 
 func ofYAML(n *yaml.Node, data []byte, starts []int) *Node {
@@ -89,8 +85,8 @@ func ofYAML(n *yaml.Node, data []byte, starts []int) *Node {
 	if n.Kind == yaml.ScalarNode {
 		out.Text = n.Value
 	}
-	if n.Kind == yaml.ScalarNode && n.Style == 0 && n.Line < len(starts) {
-		out.From = starts[n.Line]
+	if n.Kind == yaml.ScalarNode && n.Style == 0 && n.Line <= len(starts) {
+		out.From = starts[n.Line-1]
 		for range n.Column - 1 { // in characters
 			_, size := utf8.DecodeRune(data[out.From:])
 			out.From += size
