@@ -15,6 +15,7 @@ const (
 	Called                          // a tool call: ID, Message, Tool, Params; told again, it says more of the same call
 	Returned                        // its end: ID, Status, Result
 	Used                            // tokens and money: ID of the message, or of the whole run of the CLI
+	Settled                         // the end of a subagent that works in the background: Subtask, Status
 )
 
 // Role says who speaks.
@@ -34,6 +35,7 @@ type ActionStatus string
 const (
 	ActionCompleted ActionStatus = "completed"
 	ActionFailed    ActionStatus = "failed"
+	ActionCancelled ActionStatus = "cancelled"
 	Rejected        ActionStatus = "rejected" // not allowed
 )
 
@@ -57,8 +59,23 @@ type Message struct {
 	Params  json.RawMessage
 	Status  ActionStatus
 	Result  json.RawMessage
+	GoesOn  bool // Returned: the subagent works on in the background
 
-	Usage MessageUsage
+	Usage  MessageUsage
+	Editor *EditorFacts // nil: the CLI keeps none
+}
+
+// EditorFacts are what an editor keeps of a session or a message besides the conversation.
+type EditorFacts struct {
+	Mode       string // of the session: agent, ask, edit, plan
+	Chat       bool   // without tools
+	Checkpoint string
+	PlanStep   bool            // the message executes a step of a plan
+	Context    json.RawMessage // that was attached
+	Rules      json.RawMessage // that were active
+	State      string          // of the conversation, in the editor's own form
+	Summary    string
+	More       map[string]json.RawMessage // all fields of the message but its texts
 }
 
 // MessageUsage is what a message or a run has used of the model. Zero: it is not told.

@@ -1,6 +1,9 @@
 package sessions
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+)
 
 // Metadata is what a message's metadata_json holds. The names are those of the format; relay's own facts are under "relay".
 type Metadata struct {
@@ -13,6 +16,8 @@ type Metadata struct {
 	ToolResults json.RawMessage `json:"toolResults,omitempty"` // an array
 	IsAgentic   bool            `json:"isAgentic"`
 	Relay       Origin          `json:"relay"`
+
+	More map[string]json.RawMessage `json:"-"` // fields of an editor's message, besides those above
 }
 
 // Tokens are those of one message; those of a session are the sum.
@@ -36,5 +41,10 @@ type Origin struct {
 // JSON writes the metadata as metadata_json holds it.
 func (m Metadata) JSON() (string, error) {
 	text, err := json.Marshal(m)
+	if err == nil && len(m.More) > 0 {
+		all := maps.Clone(m.More)
+		_ = json.Unmarshal(text, &all) // it was just written
+		text, err = json.Marshal(all)
+	}
 	return string(text), err
 }

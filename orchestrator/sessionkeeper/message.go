@@ -96,6 +96,10 @@ func (a *Assembler) said(s *session, e runners.Message, at Place) {
 	}
 	m.content.WriteString(e.Text)
 	a.changed.bytes += len(e.Text)
+	if f := e.Editor; f != nil {
+		m.edit(f, e.ID)
+		a.changed.bytes += len(at.Line)
+	}
 	a.changed.touch(m)
 	if e.Role == runners.Assistant {
 		s.answer, s.turnEnd = m, max(s.turnEnd, e.At)
@@ -103,6 +107,13 @@ func (a *Assembler) said(s *session, e runners.Message, at Place) {
 			s.row.Model, s.dirty = e.Model, true
 		}
 	}
+}
+
+// edit takes in what an editor keeps of a message.
+func (m *message) edit(f *runners.EditorFacts, id string) {
+	m.row.Checkpoint, m.row.IsPlanExecution = f.Checkpoint, f.PlanStep
+	m.row.ContextJSON, m.row.RulesJSON = string(f.Context), string(f.Rules)
+	m.meta.BubbleID, m.meta.More = &id, f.More
 }
 
 // newSaid begins a message. One in the user's name begins a turn.
@@ -194,6 +205,7 @@ type call struct {
 	raw     string   // its id as the CLI gave it
 	child   *session // the subagent that it began; nil: none
 	open    bool
+	outcome string // of the subagent
 	dirty   bool
 }
 
@@ -212,6 +224,9 @@ func (a *Assembler) called(s *session, e runners.Message, at Place) {
 			c.message.meta.Todos = todos
 			a.changed.touch(c.message)
 		}
+	}
+	if child := a.children[e.ID]; child != nil && c.child == nil { // what it said came first
+		a.link(child, c)
 	}
 	a.changed.touchCall(c)
 }
@@ -237,7 +252,7 @@ func (a *Assembler) newCall(s *session, e runners.Message, at Place) *call {
 	if s.open = append(s.open, c); len(s.open) > maxOpen {
 		oldest := s.open[0]
 		s.open = s.open[1:]
-		a.close(oldest, sessions.Cancelled, nil, e.At)
+		a.close(oldest, sessions.Cancelled, runners.Message{At: e.At})
 	}
 	return c
 }
@@ -252,30 +267,34 @@ func (a *Assembler) returned(s *session, e runners.Message, at Place) {
 	if i := slices.Index(c.session.open, c); i >= 0 {
 		c.session.open = slices.Delete(c.session.open, i, i+1)
 	}
-	a.close(c, string(e.Status), e.Result, e.At)
+	a.close(c, string(e.Status), e)
 }
 
 // close ends a call, and the subagent that it began.
-func (a *Assembler) close(c *call, status string, came json.RawMessage, at int64) {
-	c.open = false
-	c.row.Status, c.row.ResultJSON, c.row.CompletedAt = status, string(came), max(at, c.row.StartedAt)
-	a.changed.bytes += len(came)
-	c.session.turnEnd = max(c.session.turnEnd, at)
+func (a *Assembler) close(c *call, status string, e runners.Message) {
+	if c.open = false; !e.GoesOn {
+		c.outcome = status
+	}
+	c.row.Status, c.row.ResultJSON, c.row.CompletedAt = status, string(e.Result), max(e.At, c.row.StartedAt)
+	a.changed.bytes += len(e.Result)
+	c.session.turnEnd = max(c.session.turnEnd, e.At)
 	if m := c.message; m != nil {
 		m.results = append(m.results, result{c.row.ID, c.row.Tool, status})
 		a.changed.touch(m)
 	}
-	if c.child == nil && c.row.Tool != "Task" && c.row.Tool != "Agent" { // a subagent may go on after its tool has returned
+	if c.child == nil && !subagentTool(c.row.Tool) { // a subagent may go on after its tool has returned
 		delete(a.calls, c.raw)
 	}
-	if s := c.child; s != nil {
-		s.row.TaskStatus, s.dirty = status, true
-		if status == sessions.Rejected {
-			s.row.TaskStatus = sessions.Failed
-		}
+	if s := c.child; s != nil && !e.GoesOn {
+		s.settle(status)
 		a.changed.closeTurn(s)
 	}
 	a.changed.touchCall(c)
+}
+
+// subagentTool reports whether a tool begins subagents.
+func subagentTool(name string) bool {
+	return slices.Contains([]string{"task", "agent", "task_v2"}, strings.ToLower(name))
 }
 
 // todosOf returns the list that a call of a tool for lists of things to do has; nil: it is none.

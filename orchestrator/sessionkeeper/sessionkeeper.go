@@ -66,6 +66,10 @@ type Imported struct {
 	Messages int64    `json:"messages"`
 	Calls    int64    `json:"tool_calls"`
 	Aside    []string `json:"put_aside,omitempty"` // files of a damaged ledger
+
+	Elsewhere int      `json:"elsewhere,omitempty"` // sessions of other workspaces
+	Recorded  int      `json:"recorded,omitempty"`  // sessions that attempts have recorded
+	Unread    []string `json:"unread,omitempty"`    // files, each with the reason
 }
 
 // ErrNoAttempt is wrapped by the error of Import for a run or path of which relay knows no attempt.

@@ -38,6 +38,8 @@ type AboutRows struct {
 
 	// Qualified makes ids of relay's own of those that the CLI has given: for a conversation whose ids another one has, too.
 	Qualified bool
+	// Own says that a person's own program has kept the conversation: its id stays.
+	Own bool
 }
 
 // Stream is one run of the agent's CLI in the conversation.
@@ -94,6 +96,10 @@ func (a *Assembler) Event(e runners.Message, at Place) {
 	a.latest = max(a.latest, e.At)
 	if e.Kind == runners.Began {
 		a.enter(e, at)
+		return
+	}
+	if e.Kind == runners.Settled {
+		a.settled(e)
 		return
 	}
 	s := a.sessionOf(e, at)
@@ -154,9 +160,11 @@ func (a *Assembler) End(at int64) {
 	}
 	for _, s := range a.order {
 		for _, c := range s.open {
-			a.close(c, sessions.Cancelled, nil, at)
+			a.close(c, sessions.Cancelled, runners.Message{At: at})
 		}
-		s.open = nil
+		if s.open = nil; s.row.IsSubagent && s.row.TaskStatus == "" {
+			s.settle(sessions.Cancelled)
+		}
 		a.changed.closeTurn(s)
 	}
 }
@@ -252,7 +260,7 @@ func (s *session) begin() {
 // enter makes the session of a stream the current one, and puts down what was asked.
 func (a *Assembler) enter(e runners.Message, at Place) {
 	id := cmp.Or(e.ID, a.about.Session, a.about.ownID(""))
-	if a.about.Qualified {
+	if a.about.Qualified && !a.about.Own {
 		id = a.about.ownID(id)
 	}
 	if a.main != nil && (e.ID == "" || a.main.row.ID == id) {
@@ -301,6 +309,10 @@ func (a *Assembler) newSession(id string, e runners.Message, at Place) *session 
 	if e.Dir != "" {
 		s.row.Workspace, s.row.Project = e.Dir, path.Base(filepath.ToSlash(e.Dir))
 	}
+	if f := e.Editor; f != nil {
+		s.row.ForceMode, s.row.IsAgentic, s.row.State = cmp.Or(f.Mode, mode), !f.Chat, f.State
+		s.row.ContextJSON, s.row.Summary = string(f.Context), f.Summary
+	}
 	if len(at.Line) <= maxRaw && json.Valid(at.Line) {
 		s.row.RawJSON = string(at.Line)
 	}
@@ -337,13 +349,38 @@ func (a *Assembler) newChild(e runners.Message, at Place) *session {
 		s.row.Summary, s.row.Model = "", e.Model
 		s.row.IsSubagent, s.row.ParentSession, s.row.ToolCall = true, parent.row.ID, callID
 	}
-	if c != nil {
-		s.row.ParentMessage, s.row.TaskDescription = c.row.Message, description(c.row.ParamsJSON)
-		c.child, c.row.ChildSession = s, s.row.ID
-		a.changed.touchCall(c)
+	if a.children[e.Subtask] = s; c != nil {
+		a.link(s, c)
 	}
-	a.children[e.Subtask] = s
 	return s
+}
+
+// link makes a session that of the subagent that a call has begun.
+func (a *Assembler) link(s *session, c *call) {
+	s.row.ParentSession, s.row.ParentMessage, s.row.TaskDescription = c.session.row.ID, c.row.Message, description(c.row.ParamsJSON)
+	c.child, c.row.ChildSession, s.dirty = s, s.row.ID, true
+	if c.outcome != "" {
+		s.settle(c.outcome)
+	}
+	a.changed.touchCall(c)
+}
+
+// settled takes in the end of a subagent, which may have said nothing yet.
+func (a *Assembler) settled(e runners.Message) {
+	if c := a.calls[e.Subtask]; c != nil {
+		c.outcome = string(e.Status)
+	}
+	if s := a.children[e.Subtask]; s != nil {
+		s.settle(string(e.Status))
+	}
+}
+
+// settle says how a subagent has ended.
+func (s *session) settle(status string) {
+	s.row.TaskStatus, s.dirty = status, true
+	if status == sessions.Rejected {
+		s.row.TaskStatus = sessions.Failed
+	}
 }
 
 func description(params string) string {

@@ -69,6 +69,8 @@ func (w *writer) own(t *talk, b *sessions.Batch, begun []string) (forget []strin
 			return nil, err
 		case known && mark.State == t.about.Key:
 			forget = append(forget, id) // rows of an earlier look
+		case known && t.about.Own:
+			return nil, errRecorded
 		case known && !t.about.Qualified:
 			return nil, t.restart()
 		}

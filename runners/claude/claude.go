@@ -35,8 +35,8 @@ func New(sup process.Supervisor, o Options) *Runner {
 func CLI() adapter.CLI {
 	return adapter.CLI{
 		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
-		Conversation: Conversation,
-		Begins:       adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "system" && ev.Subtype != "" }),
+		Conversation: Conversation, OwnSessions: OwnSessions(),
+		Begins: adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "system" && ev.Subtype != "" }),
 		Facts: runners.Facts{
 			Login:      ", then /login (or %s setup-token)",
 			Variables:  []string{"ANTHROPIC_*", "CLAUDE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*"},

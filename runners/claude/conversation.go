@@ -54,6 +54,8 @@ func (s *speech) system(ev *outputEvent, tell func(runners.Message)) {
 		if len(s.denied) < maxDenied {
 			s.denied[ev.ToolID] = true
 		}
+	case "task_notification":
+		tell(settled(ev.ToolID, ev.Status))
 	}
 }
 
@@ -110,6 +112,7 @@ func (s *speech) user(e runners.Message, ev *outputEvent, m *message, tell func(
 		case "tool_result":
 			over := e
 			over.Kind, over.ID, over.Result, over.Status = runners.Returned, b.Ends.String(), b.Content, s.status(ev, b)
+			over.GoesOn = ev.Outcome.Async || ev.StreamOutcome.Async
 			tell(over)
 		}
 	}
@@ -164,4 +167,16 @@ func (ev *outputEvent) used() (u runners.MessageUsage) {
 		u.ContextLimit = max(u.ContextLimit, m.Window)
 	}
 	return u
+}
+
+// settled tells the end of a subagent in the background.
+func settled(call, status string) runners.Message {
+	e := runners.Message{Kind: runners.Settled, Subtask: call, Status: runners.ActionFailed}
+	switch status {
+	case "completed":
+		e.Status = runners.ActionCompleted
+	case "killed", "stopped":
+		e.Status = runners.ActionCancelled
+	}
+	return e
 }

@@ -34,7 +34,7 @@ func New(sup process.Supervisor, o Options) *Runner {
 func CLI() adapter.CLI {
 	return adapter.CLI{
 		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
-		Conversation: Conversation, OwnSettings: OwnSettings,
+		Conversation: Conversation, OwnSessions: OwnSessions(), OwnSettings: OwnSettings,
 		Begins: adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "init" && ev.SessionID != "" }),
 		Facts: runners.Facts{
 			Login:      ", then /auth",

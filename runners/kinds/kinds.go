@@ -7,11 +7,13 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"relay/runners"
 	"relay/runners/claude"
 	"relay/runners/codex"
 	"relay/runners/command"
+	"relay/runners/cursor"
 	"relay/runners/gemini"
 	"relay/runners/internal/adapter"
 	"relay/runners/opencode"
@@ -26,6 +28,7 @@ const (
 	Opencode = "opencode"
 	Command  = "command"
 	Scripted = "scripted"
+	Cursor   = "cursor" // an editor: relay reads its sessions, and does not run it
 )
 
 // Agent describes an agent of any type. Each type uses some of the fields.
@@ -135,6 +138,17 @@ func Printed(text []byte) string {
 		}
 	}
 	return Command
+}
+
+// OwnSessions says where the CLI of a type, or Cursor, keeps its sessions itself. It fails for another type.
+func OwnSessions(kind string) (runners.OwnSessions, error) {
+	if kind == Cursor {
+		return cursor.OwnSessions(), nil
+	}
+	if known, ok := clis[kind]; ok {
+		return known.OwnSessions, nil
+	}
+	return runners.OwnSessions{}, fmt.Errorf("relay cannot read the sessions of %q: it reads those of %s and %s", kind, strings.Join(Types(), ", "), Cursor)
 }
 
 // OwnSettings reads what the settings of a type's CLI say of its model, in an environment and for a checkout in dir. model is the

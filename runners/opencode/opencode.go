@@ -59,7 +59,7 @@ func New(sup process.Supervisor, o Options) (runners.Runner, error) {
 func CLI() adapter.CLI {
 	const inside = "Your file tools work in this folder only."
 	return adapter.CLI{
-		New: New, Conversation: Conversation, OwnSettings: OwnSettings,
+		New: New, Conversation: Conversation, OwnSessions: OwnSessions(), OwnSettings: OwnSettings,
 		Begins: adapter.Begins(func(ev *outputEvent) bool { return !ev.SessionID.Empty() }),
 		Facts: runners.Facts{
 			Login: " auth login",

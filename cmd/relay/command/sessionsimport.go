@@ -17,40 +17,73 @@ import (
 )
 
 func newSessionsImportCommand(a *cli.App) *cobra.Command {
-	return printing(&cobra.Command{
+	var from string
+	cmd := printing(&cobra.Command{
 		Use:   "import [RUN|PATH]",
-		Short: "Rebuild the agents ledger from transcripts",
+		Short: "Rebuild the agents ledger, or add your own sessions",
 		Long: `Rebuild the agents ledger from transcripts: of all runs, of one RUN, or of the
-attempts at a PATH below runs/. It replaces the rows of these attempts.`,
+attempts at a PATH below runs/. It replaces the rows of these attempts.
+
+With --from, import the sessions that claude, codex, gemini, opencode or cursor
+keeps itself: those that worked in this repository, or all in the file or folder
+PATH. relay only reads these files. Repeat it to bring the rows up to date.`,
+		Example: `  relay sessions import
+  relay sessions import --from claude
+  relay sessions import --from cursor backup/state.vscdb`,
 		Args: cobra.MaximumNArgs(1),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		return runSessionsImport(cmd.Context(), a, append(args, "")[0], asJSON)
+		return runSessionsImport(cmd.Context(), a, from, append(args, "")[0], asJSON)
 	})
+	cmd.Flags().StringVar(&from, "from", "", "the `PROGRAM` whose own sessions are imported")
+	return cmd
 }
 
-// runSessionsImport imports the transcripts of a run, or at a path; of all runs with "".
-func runSessionsImport(ctx context.Context, a *cli.App, what string, asJSON bool) error {
+// runSessionsImport imports the transcripts of a run, or at a path; of all runs with "". It imports the sessions of the program from, if
+// that is named.
+func runSessionsImport(ctx context.Context, a *cli.App, from, what string, asJSON bool) error {
 	p, pl, err := a.PlannedAnyhow(ctx)
 	if err != nil {
 		return err
 	}
-	if strings.ContainsAny(what, `/\`) { // else it is a run
+	if strings.ContainsAny(what, `/\`) || from != "" && what != "" { // else it is a run
 		what = a.Path(what)
 	}
-	done, err := sessionkeeper.Import(ctx, project.SessionOptions(p, pl), what)
+	var done sessionkeeper.Imported
+	if from == "" {
+		done, err = sessionkeeper.Import(ctx, project.SessionOptions(p, pl), what)
+	} else {
+		done, err = sessionkeeper.ImportOwn(ctx, project.SessionOptions(p, pl), sessionkeeper.Own{From: from, Path: what, Env: a.Environ})
+	}
 	for _, path := range done.Aside {
 		a.Warn("the agents ledger was damaged; it is kept as " + p.Rel(path))
 	}
 	if err != nil {
 		return importHint(err)
 	}
+	for _, text := range done.Unread {
+		a.Warn("cannot read " + text)
+	}
 	if asJSON {
 		return a.PrintJSON(done)
 	}
-	if done.Gone > 0 {
-		fmt.Fprintf(a.Err, "relay: note: %s without a transcript any more: the rows of before stay\n", plaintext.Count(done.Gone, "attempt"))
+	for _, left := range []struct {
+		n    int
+		what string
+		why  string
+	}{
+		{done.Gone, "attempt", "without a transcript any more: the rows of before stay"},
+		{done.Elsewhere, "session", "left out: they worked outside this repository (name a PATH to import them)"},
+		{done.Recorded, "session", "left out: attempts have recorded them"},
+	} {
+		if left.n > 0 {
+			fmt.Fprintf(a.Err, "relay: note: %s %s\n", plaintext.Count(left.n, left.what), left.why)
+		}
 	}
-	fmt.Fprintf(a.Out, "%s of %s, %s, %s\n", plaintext.Count(int(done.Sessions), "session"), plaintext.Count(done.Attempts, "attempt"),
+	of := " of " + plaintext.Count(done.Attempts, "attempt")
+	if from != "" {
+		of = ""
+	}
+	fmt.Fprintf(a.Out, "%s%s, %s, %s\n", plaintext.Count(int(done.Sessions), "session"), of,
 		plaintext.Count(int(done.Messages), "message"), plaintext.Count(int(done.Calls), "tool call"))
 	return a.Out.Failure()
 }
@@ -61,6 +94,8 @@ func importHint(err error) error {
 	switch {
 	case errors.Is(err, sessionkeeper.ErrNoAttempt):
 		hint = "name a run by its folder in runs/, or a path below that"
+	case errors.Is(err, sessionkeeper.ErrNoOwn):
+		hint = "name the file or folder: relay sessions import --from PROGRAM PATH"
 	case errors.Is(err, sessions.ErrForeign):
 		hint = "move that file away, and type relay sessions import"
 	case errors.Is(err, sessions.ErrNewer):

@@ -11,6 +11,7 @@ type CLI struct {
 	Conversation func() runners.MessageReader
 	Begins       func(first []byte) bool // whether it prints such a line first
 	OwnSettings  func(env []string, dir, model string) runners.OwnSettings
+	OwnSessions  runners.OwnSessions
 	Facts        runners.Facts
 }
 

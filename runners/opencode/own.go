@@ -1,0 +1,111 @@
+package opencode
+
+import (
+	"cmp"
+	"path/filepath"
+	"strings"
+
+	"relay/runners"
+	"relay/runners/internal/adapter"
+)
+
+// OwnSessions returns where opencode keeps its sessions: in a database, and earlier versions in a file for each session, message and part.
+func OwnSessions() runners.OwnSessions {
+	return runners.OwnSessions{
+		Folder: func(env []string) string {
+			if data := adapter.Variable(env, "XDG_DATA_HOME"); data != "" {
+				return filepath.Join(data, "opencode")
+			}
+			return adapter.InHome(env, ".local", "share", "opencode")
+		},
+		Names:  []string{"opencode*.db", "storage/session/*/ses_*.json"},
+		Files:  ownFiles,
+		Reader: func(string, string) runners.MessageReader { return adapter.Conversation[ownLine]((&ownSpeech{}).line) },
+	}
+}
+
+// ownFiles lists the files of a session: its own, and those of its messages, each before its parts.
+func ownFiles(path string) []string {
+	files := []string{path}
+	id := strings.TrimSuffix(filepath.Base(path), ".json")
+	storage := filepath.Join(filepath.Dir(path), "..", "..")
+	messages, _ := filepath.Glob(filepath.Join(storage, "message", id, "msg_*.json"))
+	for _, m := range messages {
+		parts, _ := filepath.Glob(filepath.Join(storage, "part", strings.TrimSuffix(filepath.Base(m), ".json"), "prt_*.json"))
+		files = append(append(files, m), parts...)
+	}
+	return files
+}
+
+// ownLine is a session, a message or a part of one.
+type ownLine struct {
+	messagePart
+	ID      string      `json:"id"`
+	Type    string      `json:"type"`      // of a part: text, tool, step-start, step-finish, …
+	Session string      `json:"sessionID"` // of a message or a part
+	Dir     string      `json:"directory"` // of a session
+	Role    string      `json:"role"`      // of a message
+	Model   string      `json:"modelID"`   // of an answer
+	Error   *eventFault `json:"error"`     // of an answer
+	Time    struct {
+		Created int64 `json:"created"`
+		span
+	} `json:"time"`
+	State struct {
+		toolState
+		Metadata struct {
+			Session string `json:"sessionId"` // that the call began
+		} `json:"metadata"`
+	} `json:"state"`
+}
+
+// ownSpeech turns such lines into events of a conversation.
+type ownSpeech struct {
+	speech
+	calls map[string]string // that began the sessions of subagents
+	last  runners.Message   // the last message, without its text
+}
+
+// ownTypes are what the stream calls the parts of a message.
+var ownTypes = map[string]string{"text": "text", "tool": "tool_use", "step-start": "step_start", "step-finish": "step_finish"}
+
+func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
+	switch {
+	case l.Dir != "" && s.session == "":
+		s.session, s.calls = l.ID, map[string]string{}
+		tell(runners.Message{Kind: runners.Began, ID: l.ID, Dir: l.Dir, At: max(0, l.Time.Created)})
+	case s.session == "" || l.Dir != "":
+	case l.Role == "user" || l.Role == "assistant":
+		s.last = runners.Message{Kind: runners.Said, ID: l.ID, Role: runners.Role(l.Role), Model: l.Model, At: max(0, l.Time.Created)}
+		if l.Session != s.session {
+			s.last.Subtask = cmp.Or(s.calls[l.Session], l.Session)
+		}
+		tell(s.last)
+		if l.Error != nil {
+			e := s.last
+			e.ID, e.Role, e.Text = "", runners.System, cmp.Or(l.Error.Data.Message, l.Error.Name)
+			tell(e)
+		}
+	case ownTypes[l.Type] != "" && l.MessageID == s.last.ID:
+		s.part(l, tell)
+	}
+}
+
+// part tells a part of the last message, as the stream has it.
+func (s *ownSpeech) part(l *ownLine, tell func(runners.Message)) {
+	if l.State.Metadata.Session != "" {
+		s.calls[l.State.Metadata.Session] = l.CallID
+	}
+	ev := outputEvent{Type: adapter.JSONString(adapter.JSONQuote(ownTypes[l.Type])), Timestamp: s.last.At, Part: l.messagePart}
+	ev.Part.Time, ev.Part.State = l.Time.span, l.State.toolState
+	s.event(nil, &ev, func(e runners.Message) {
+		if state := l.State.Status.String(); e.Kind == runners.Returned && state != "completed" && state != "error" {
+			return // it is not over
+		}
+		if e.Kind == runners.Said {
+			e.Role = s.last.Role
+		}
+		e.Subtask, e.Model = s.last.Subtask, s.last.Model
+		tell(e)
+	})
+}
