@@ -226,7 +226,7 @@ func (a *Assembler) called(s *session, e runners.Message, at Place) {
 		}
 	}
 	if child := a.children[e.ID]; child != nil && c.child == nil { // what it said came first
-		a.link(child, c)
+		a.changed.link(child, c)
 	}
 	a.changed.touchCall(c)
 }
@@ -272,9 +272,7 @@ func (a *Assembler) returned(s *session, e runners.Message, at Place) {
 
 // close ends a call, and the subagent that it began.
 func (a *Assembler) close(c *call, status string, e runners.Message) {
-	if c.open = false; !e.GoesOn {
-		c.outcome = status
-	}
+	c.open = false
 	c.row.Status, c.row.ResultJSON, c.row.CompletedAt = status, string(e.Result), max(e.At, c.row.StartedAt)
 	a.changed.bytes += len(e.Result)
 	c.session.turnEnd = max(c.session.turnEnd, e.At)
@@ -285,9 +283,10 @@ func (a *Assembler) close(c *call, status string, e runners.Message) {
 	if c.child == nil && !subagentTool(c.row.Tool) { // a subagent may go on after its tool has returned
 		delete(a.calls, c.raw)
 	}
-	if s := c.child; s != nil && !e.GoesOn {
-		s.settle(status)
-		a.changed.closeTurn(s)
+	if !e.GoesOn {
+		if settle(c, c.child, status); c.child != nil {
+			a.changed.closeTurn(c.child)
+		}
 	}
 	a.changed.touchCall(c)
 }

@@ -67,9 +67,8 @@ type Imported struct {
 	Calls    int64    `json:"tool_calls"`
 	Aside    []string `json:"put_aside,omitempty"` // files of a damaged ledger
 
-	Elsewhere int      `json:"elsewhere,omitempty"` // sessions of other workspaces
-	Recorded  int      `json:"recorded,omitempty"`  // sessions that attempts have recorded
-	Unread    []string `json:"unread,omitempty"`    // files, each with the reason
+	LeftOut map[string]int `json:"left_out,omitempty"` // sessions, by the reason
+	Unread  []string       `json:"unread,omitempty"`   // files that cannot be read, each with the reason
 }
 
 // ErrNoAttempt is wrapped by the error of Import for a run or path of which relay knows no attempt.
@@ -137,11 +136,7 @@ func (o *Options) wanted(all []*attemptFacts, only string) (list []*attemptFacts
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range []*string{&path, &runs} {
-		if real, err := filepath.EvalSymlinks(*one); err == nil {
-			*one = real
-		}
-	}
+	path, runs = realPath(path), realPath(runs)
 	for _, f := range all {
 		folder := filepath.Join(runs, f.run, f.task, strconv.Itoa(f.number))
 		if f.run == only || within(folder, path) || within(path, folder) && path != runs {

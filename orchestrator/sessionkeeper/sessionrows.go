@@ -99,7 +99,7 @@ func (a *Assembler) Event(e runners.Message, at Place) {
 		return
 	}
 	if e.Kind == runners.Settled {
-		a.settled(e)
+		settle(a.calls[e.Subtask], a.children[e.Subtask], string(e.Status))
 		return
 	}
 	s := a.sessionOf(e, at)
@@ -163,7 +163,7 @@ func (a *Assembler) End(at int64) {
 			a.close(c, sessions.Cancelled, runners.Message{At: at})
 		}
 		if s.open = nil; s.row.IsSubagent && s.row.TaskStatus == "" {
-			s.settle(sessions.Cancelled)
+			settle(nil, s, sessions.Cancelled)
 		}
 		a.changed.closeTurn(s)
 	}
@@ -350,36 +350,29 @@ func (a *Assembler) newChild(e runners.Message, at Place) *session {
 		s.row.IsSubagent, s.row.ParentSession, s.row.ToolCall = true, parent.row.ID, callID
 	}
 	if a.children[e.Subtask] = s; c != nil {
-		a.link(s, c)
+		a.changed.link(s, c)
 	}
 	return s
 }
 
 // link makes a session that of the subagent that a call has begun.
-func (a *Assembler) link(s *session, c *call) {
+func (n *changed) link(s *session, c *call) {
 	s.row.ParentSession, s.row.ParentMessage, s.row.TaskDescription = c.session.row.ID, c.row.Message, description(c.row.ParamsJSON)
 	c.child, c.row.ChildSession, s.dirty = s, s.row.ID, true
-	if c.outcome != "" {
-		s.settle(c.outcome)
-	}
-	a.changed.touchCall(c)
+	settle(c, s, c.outcome)
+	n.touchCall(c)
 }
 
-// settled takes in the end of a subagent, which may have said nothing yet.
-func (a *Assembler) settled(e runners.Message) {
-	if c := a.calls[e.Subtask]; c != nil {
-		c.outcome = string(e.Status)
+// settle says how a subagent has ended; "": it has not. It may have said nothing yet, and its call may be unknown.
+func settle(c *call, s *session, status string) {
+	if c != nil {
+		c.outcome = status
 	}
-	if s := a.children[e.Subtask]; s != nil {
-		s.settle(string(e.Status))
-	}
-}
-
-// settle says how a subagent has ended.
-func (s *session) settle(status string) {
-	s.row.TaskStatus, s.dirty = status, true
-	if status == sessions.Rejected {
-		s.row.TaskStatus = sessions.Failed
+	if s != nil && status != "" {
+		if status == sessions.Rejected {
+			status = sessions.Failed
+		}
+		s.row.TaskStatus, s.dirty = status, true
 	}
 }
 

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"relay/runners"
@@ -171,12 +172,6 @@ func (ev *outputEvent) used() (u runners.MessageUsage) {
 
 // settled tells the end of a subagent in the background.
 func settled(call, status string) runners.Message {
-	e := runners.Message{Kind: runners.Settled, Subtask: call, Status: runners.ActionFailed}
-	switch status {
-	case "completed":
-		e.Status = runners.ActionCompleted
-	case "killed", "stopped":
-		e.Status = runners.ActionCancelled
-	}
-	return e
+	ends := map[string]runners.ActionStatus{"completed": runners.ActionCompleted, "killed": runners.ActionCancelled, "stopped": runners.ActionCancelled}
+	return runners.Message{Kind: runners.Settled, Subtask: call, Status: cmp.Or(ends[status], runners.ActionFailed)}
 }

@@ -27,54 +27,40 @@ func OwnSessions() runners.OwnSessions {
 	}
 }
 
-// ownLine is one line of the file of a session, or what a file beside it says of a subagent.
+// ownLine is one line of the file of a session, or of a file about a subagent. The names of its fields are those in JSON but for their case.
 type ownLine struct {
 	outputEvent
-	Session   string             `json:"sessionId"`
-	Dir       string             `json:"cwd"`
-	Sidechain bool               `json:"isSidechain"` // said by a subagent
-	Agent     string             `json:"agentId"`     // which
-	Meta      bool               `json:"isMeta"`      // said by the CLI in the user's name
-	Summary   bool               `json:"isCompactSummary"`
-	Content   adapter.JSONString `json:"content"`   // queue-operation
-	Call      string             `json:"toolUseId"` // of the subagent in whose file the next lines are
-	Decision  struct {
-		Decision string `json:"decision"`
-	} `json:"permissionDecision"`
+	SessionID, CWD, AgentID, ToolUseID    string // ToolUseID: the call of the subagent of the next lines
+	Content                               adapter.JSONString
+	IsSidechain, IsMeta, IsCompactSummary bool // said by a subagent; by the CLI in the user's name
+	PermissionDecision                    struct{ Decision string }
 }
 
 // ownSpeech turns such lines into events of a conversation.
 type ownSpeech struct {
 	speech
-	session string
-	call    string            // of the subagent whose file comes next
-	calls   map[string]string // of subagents
-	seen    map[string]bool   // lines: a resumed session may repeat earlier ones
+	session, call string
+	calls         map[string]string // of subagents
+	seen          map[string]bool   // lines: a resumed session may repeat earlier ones
 }
 
 var noticePattern = pattern.New(`(?s)<tool-use-id>([^<]+)</tool-use-id>.*<status>([^<]+)</status>`)
 
 func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
 	e := runners.Message{At: runners.Millis(l.Time)}
-	if l.Call != "" && l.UUID == "" {
-		s.call = l.Call
+	if l.UUID == "" {
+		s.call = cmp.Or(l.ToolUseID, s.call)
+	}
+	if s.session == "" && l.SessionID != "" && l.CWD != "" {
+		s.session = l.SessionID
+		tell(runners.Message{Kind: runners.Began, ID: l.SessionID, Dir: l.CWD, At: e.At})
+	}
+	if s.session == "" || l.UUID != "" && s.seen[l.UUID] {
 		return
 	}
-	if s.session == "" && l.Session != "" && l.Dir != "" {
-		s.session = l.Session
-		tell(runners.Message{Kind: runners.Began, ID: l.Session, Dir: l.Dir, At: e.At})
-	}
-	if s.session == "" || s.seen[l.UUID] {
-		return
-	}
-	if l.UUID != "" {
-		s.seen[l.UUID] = true
-	}
-	if l.Sidechain {
-		if s.calls[l.Agent] == "" {
-			s.calls[l.Agent] = cmp.Or(s.call, l.Agent, "sidechain:"+s.session)
-		}
-		e.Subtask = s.calls[l.Agent]
+	if s.seen[l.UUID] = true; l.IsSidechain {
+		s.calls[l.AgentID] = cmp.Or(s.calls[l.AgentID], s.call, l.AgentID, "sidechain:"+s.session)
+		e.Subtask = s.calls[l.AgentID]
 	}
 	switch l.Type.String() {
 	case "assistant", "user":
@@ -89,9 +75,9 @@ func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
 // said tells a message with what only the file says of it.
 func (s *ownSpeech) said(l *ownLine, e runners.Message, tell func(runners.Message)) {
 	switch {
-	case e.Kind == runners.Said && e.Role == runners.User && (l.Meta || l.Summary):
+	case e.Kind == runners.Said && e.Role == runners.User && (l.IsMeta || l.IsCompactSummary):
 		e.Role = runners.System
-	case e.Kind == runners.Returned && l.Decision.Decision == "reject" && e.Status == runners.ActionFailed:
+	case e.Kind == runners.Returned && l.PermissionDecision.Decision == "reject" && e.Status == runners.ActionFailed:
 		e.Status = runners.Rejected
 	case e.Kind == runners.Returned && l.Outcome.Agent != "":
 		s.calls[l.Outcome.Agent] = e.ID

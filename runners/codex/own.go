@@ -19,34 +19,25 @@ func OwnSessions() runners.OwnSessions {
 	}
 }
 
-// ownLine is one line of the file of a session.
+// ownLine is one line of the file of a session. The names of fields without a tag are those in JSON but for their case.
 type ownLine struct {
-	Time    string  `json:"timestamp"`
-	Type    string  `json:"type"` // session_meta, turn_context, response_item, event_msg, compacted
-	Payload ownItem `json:"payload"`
+	Type      string // session_meta, turn_context, response_item, event_msg, compacted
+	Timestamp string
+	Payload   ownItem
 }
 
 type ownItem struct {
-	Type    string `json:"type"` // response_item: message, function_call, function_call_output, …; event_msg: token_count, …
-	ID      string `json:"id"`
-	Dir     string `json:"cwd"`
-	Model   string `json:"model"` // turn_context
-	Role    string `json:"role"`
-	Message string `json:"message"` // compacted, error
-	Content []struct {
-		Text adapter.JSONString `json:"text"`
-	} `json:"content"`
-	Name   string             `json:"name"` // of the tool
-	CallID string             `json:"call_id"`
-	Args   adapter.JSONString `json:"arguments"` // JSON in a string
-	Input  adapter.JSONString `json:"input"`     // custom_tool_call: any text
-	Action json.RawMessage    `json:"action"`    // local_shell_call, web_search_call
-	Output json.RawMessage    `json:"output"`    // a string, or an object
-	Info   struct {
+	Type, ID, CWD, Role, Name, Message, Input string // Type: message, function_call, function_call_output, …; Input: of a custom_tool_call
+	Model                                     string // turn_context
+	CallID                                    string `json:"call_id"`
+	Arguments                                 string // JSON
+	Content                                   []struct{ Text string }
+	Action, Output                            json.RawMessage // Action: local_shell_call, web_search_call
+	Info                                      struct {
 		Total  *tokenUsage `json:"total_token_usage"` // of the session so far
 		Last   tokenUsage  `json:"last_token_usage"`
 		Window int64       `json:"model_context_window"`
-	} `json:"info"`
+	}
 }
 
 // ownSpeech turns such lines into events of a conversation.
@@ -54,41 +45,39 @@ type ownSpeech struct{ session, model string }
 
 func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
 	p := &l.Payload
-	e := runners.Message{At: runners.Millis(l.Time), Model: s.model}
-	switch {
-	case l.Type == "session_meta" && p.ID != "" && s.session == "":
+	e := runners.Message{At: runners.Millis(l.Timestamp), Model: s.model}
+	switch kind := strings.TrimSuffix(l.Type+"/"+p.Type, "/"); {
+	case kind == "session_meta" && s.session == "":
 		s.session = p.ID
-		e.Kind, e.ID, e.Dir = runners.Began, p.ID, p.Dir
-	case l.Type == "turn_context":
+		e.Kind, e.ID, e.Dir = runners.Began, p.ID, p.CWD
+	case kind == "turn_context":
 		s.model = p.Model
-		return
-	case l.Type == "response_item":
-		s.item(e, p, tell)
-		return
-	case l.Type == "event_msg" && p.Type == "token_count" && p.Info.Total != nil:
+	case kind == "event_msg/token_count" && p.Info.Total != nil:
 		all, last := p.Info.Total.usage(), p.Info.Last.usage()
-		e.Kind = runners.Used
-		e.Usage = runners.MessageUsage{Input: all.InputTokens, Output: all.OutputTokens, SoFar: true}
-		e.Usage.Context, e.Usage.ContextLimit = last.InputTokens+last.OutputTokens, p.Info.Window
-	case l.Type == "compacted", l.Type == "event_msg" && p.Type == "error":
+		e.Kind, e.Usage = runners.Used, runners.MessageUsage{
+			Input: all.InputTokens, Output: all.OutputTokens, SoFar: true, Context: last.InputTokens + last.OutputTokens, ContextLimit: p.Info.Window,
+		}
+	case kind == "compacted", kind == "event_msg/error":
 		e.Kind, e.Role, e.Text = runners.Said, runners.System, p.Message
-	default:
-		return
+	case l.Type == "response_item":
+		p.fill(&e)
 	}
-	tell(e)
+	if e.Kind != 0 && s.session != "" {
+		tell(e)
+	}
 }
 
 // contextPattern matches what codex itself says in the user's name.
 var contextPattern = pattern.New(`^\s*(<(environment_context|user_instructions|turn_aborted|skill|user_shell_command|subagent_notification)>|# AGENTS\.md instructions)`)
 
-func (s *ownSpeech) item(e runners.Message, p *ownItem, tell func(runners.Message)) {
+// fill says what a message, a call or its output is about.
+func (p *ownItem) fill(e *runners.Message) {
 	switch {
 	case p.Type == "message":
-		var texts []string
 		for _, c := range p.Content {
-			texts = append(texts, c.Text.String())
+			e.Text = strings.TrimPrefix(e.Text+"\n\n"+c.Text, "\n\n")
 		}
-		e.Kind, e.ID, e.Role, e.Text = runners.Said, p.ID, runners.System, strings.Join(texts, "\n\n")
+		e.Kind, e.ID, e.Role = runners.Said, p.ID, runners.System
 		if p.Role == "assistant" || p.Role == "user" && !contextPattern.MatchString(e.Text) {
 			e.Role = runners.Role(p.Role)
 		}
@@ -96,40 +85,22 @@ func (s *ownSpeech) item(e runners.Message, p *ownItem, tell func(runners.Messag
 		e.Kind, e.ID, e.Status, e.Result = runners.Returned, p.CallID, ownStatus(p.Output), p.Output
 	case strings.HasSuffix(p.Type, "_call") && p.CallID != "":
 		e.Kind, e.ID, e.Tool = runners.Called, p.CallID, cmp.Or(p.Name, strings.TrimSuffix(p.Type, "_call"))
-		switch args := p.Args.String(); {
-		case json.Valid([]byte(args)):
-			e.Params = json.RawMessage(args)
-		case args+p.Input.String() != "":
-			e.Params = adapter.RawJSON(args + p.Input.String())
-		default:
+		if e.Params = adapter.InnerJSON(cmp.Or(p.Arguments, p.Input)); e.Params == nil {
 			e.Params = p.Action
 		}
-	default:
-		return
 	}
-	tell(e)
 }
 
-var exitPattern = pattern.New(`(?m)^(?:Process exited with code|Exit code:) (-?\d+)`)
+var exitPattern = pattern.New(`(?m)^(?:Process exited with code|Exit code:) -?[1-9]|^\{"output":.*"exit_code":-?[1-9]|"success":false`)
 
 // ownStatus returns what became of a call by its output, which may be JSON in a string.
 func ownStatus(output json.RawMessage) runners.ActionStatus {
-	var text string
-	if json.Unmarshal(output, &text) == nil {
-		output = json.RawMessage(text)
-	}
-	var o struct {
-		Success  *bool `json:"success"`
-		Metadata struct {
-			ExitCode int `json:"exit_code"`
-		} `json:"metadata"`
-	}
-	_ = json.Unmarshal(output, &o) // most are none
-	exit := exitPattern.FindStringSubmatch(text)
+	text := string(output)
+	_ = json.Unmarshal(output, &text) // or it is an object
 	switch {
 	case strings.HasPrefix(text, "exec command rejected by user"), strings.HasPrefix(text, "patch rejected by user"):
 		return runners.Rejected
-	case o.Success != nil && !*o.Success, o.Metadata.ExitCode != 0, exit != nil && exit[1] != "0":
+	case exitPattern.MatchString(text):
 		return runners.ActionFailed
 	}
 	return runners.ActionCompleted

@@ -2,7 +2,6 @@
 package cursor
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"path/filepath"
@@ -16,80 +15,37 @@ import (
 func OwnSessions() runners.OwnSessions {
 	return runners.OwnSessions{
 		Folder: func(env []string) string {
-			folder := adapter.InHome(env, ".config", "Cursor")
-			switch runtime.GOOS {
-			case "darwin":
-				folder = adapter.InHome(env, "Library", "Application Support", "Cursor")
-			case "windows":
-				folder = filepath.Join(adapter.Variable(env, "APPDATA"), "Cursor")
+			folders := map[string]string{
+				"darwin": adapter.InHome(env, "Library", "Application Support"), "windows": adapter.Variable(env, "APPDATA"),
 			}
-			return filepath.Join(folder, "User", "globalStorage")
+			return filepath.Join(cmp.Or(folders[runtime.GOOS], adapter.InHome(env, ".config")), "Cursor", "User", "globalStorage")
 		},
-		Names:  []string{"state.vscdb"},
-		Reader: func(string, string) runners.MessageReader { return &speech{calls: map[string]string{}} },
+		Names: []string{"state.vscdb"},
+		Reader: func(string, string) runners.MessageReader {
+			return adapter.Conversation[record]((&speech{calls: map[string]string{}}).line)
+		},
 	}
 }
 
-// composer is a session. Earlier versions keep its messages in it.
-type composer struct {
-	ID        string            `json:"composerId"`
-	CreatedAt int64             `json:"createdAt"`
-	Mode      string            `json:"unifiedMode"`
-	ForceMode string            `json:"forceMode"`
-	Agentic   *bool             `json:"isAgentic"`
-	Limit     int64             `json:"contextTokenLimit"`
-	Used      int64             `json:"contextTokensUsed"`
-	Context   json.RawMessage   `json:"context"`
-	State     string            `json:"conversationState"`
-	Messages  []json.RawMessage `json:"conversation"`
-	Model     struct {
-		Name string `json:"modelName"`
-	} `json:"modelConfig"`
-	Workspace struct {
-		URI struct {
-			Path string `json:"fsPath"`
-		} `json:"uri"`
-	} `json:"workspaceIdentifier"`
-	Summary struct {
-		Summary json.RawMessage `json:"summary"` // a string, or an object with one
-	} `json:"latestConversationSummary"`
-}
+// record is a session, in whose earlier versions the messages are, or a message, which may be a tool call. The names of its fields are
+// those in JSON but for their case.
+type record struct {
+	CreatedAt, Context json.RawMessage // CreatedAt: milliseconds, or a string
+	IsAgentic          *bool
 
-// bubble is a message, or a tool call of one.
-type bubble struct {
-	ID         string             `json:"bubbleId"`
-	Type       int                `json:"type"` // 1: the user's
-	Text       adapter.JSONString `json:"text"`
-	RawText    adapter.JSONString `json:"rawText"`
-	CreatedAt  json.RawMessage    `json:"createdAt"` // a string, or milliseconds
-	Checkpoint string             `json:"checkpointId"`
-	After      string             `json:"afterCheckpointId"`
-	PlanStep   bool               `json:"isPlanExecution"`
-	Context    json.RawMessage    `json:"context"`
-	Rules      json.RawMessage    `json:"cursorRules"`
-	Times      struct {
-		Start int64 `json:"clientStartTime"`
-		End   int64 `json:"clientEndTime"`
-	} `json:"timingInfo"`
-	Tokens struct {
-		Input  int64 `json:"inputTokens"`
-		Output int64 `json:"outputTokens"`
-	} `json:"tokenCount"`
-	Model struct {
-		Name string `json:"modelName"`
-	} `json:"modelInfo"`
-	Call *call `json:"toolFormerData"`
-}
+	ComposerID, UnifiedMode, ForceMode, ConversationState string
+	ContextTokenLimit, ContextTokensUsed                  int64
+	ModelConfig, ModelInfo                                struct{ ModelName string } // ModelInfo: of a message
+	WorkspaceIdentifier                                   struct{ URI struct{ FsPath string } }
+	Conversation                                          []json.RawMessage
 
-// call is a tool call with its result.
-type call struct {
-	ID       string             `json:"toolCallId"`
-	Name     adapter.JSONString `json:"name"`
-	Status   string             `json:"status"` // completed, cancelled, error, …
-	Params   adapter.JSONString `json:"params"` // JSON in a string
-	Args     adapter.JSONString `json:"rawArgs"`
-	Result   adapter.JSONString `json:"result"`
-	Decision string             `json:"userDecision"` // accepted, rejected
+	BubbleID, Text, RawText, CheckpointID, AfterCheckpointID string
+	Type                                                     int // 1: the user's
+	IsPlanExecution                                          bool
+	CursorRules                                              json.RawMessage
+	TimingInfo                                               struct{ ClientStartTime, ClientEndTime int64 }
+	TokenCount                                               struct{ InputTokens, OutputTokens int64 }
+	ToolFormerData                                           struct{ ToolCallID, Name, Status, Params, RawArgs, Result, UserDecision string }
 }
 
 // speech turns a session and its messages, each a line of JSON, into events of a conversation. Sessions of subagents follow it.
@@ -101,100 +57,82 @@ type speech struct {
 	at      int64 // time of the last message
 }
 
-// Line implements [runners.MessageReader].
-func (s *speech) Line(line []byte, tell func(runners.Message)) bool {
-	c, torn := adapter.ReadJSON[composer](line)
-	switch {
-	case c == nil:
-		return !torn && len(bytes.TrimSpace(line)) == 0
-	case c.ID != "":
-		s.composer(c, tell)
-		for _, m := range c.Messages {
-			s.bubble(m, tell)
-		}
-	case s.session != "":
-		s.bubble(line, tell)
+func (s *speech) line(line []byte, r *record, tell func(runners.Message)) {
+	if r.ComposerID == "" {
+		s.message(line, r, tell)
+		return
 	}
-	return true
-}
-
-func (s *speech) composer(c *composer, tell func(runners.Message)) {
-	s.model, s.at = c.Model.Name, max(0, c.CreatedAt)
+	s.model, s.at = r.ModelConfig.ModelName, r.time(0)
 	if s.session != "" {
-		s.subtask = cmp.Or(s.calls[c.ID], c.ID)
-		return
+		s.subtask = cmp.Or(s.calls[r.ComposerID], r.ComposerID)
+	} else {
+		s.session = r.ComposerID
+		tell(runners.Message{
+			Kind: runners.Began, ID: s.session, Dir: r.WorkspaceIdentifier.URI.FsPath, Model: s.model, At: s.at, Editor: &runners.EditorFacts{
+				Mode: cmp.Or(r.ForceMode, r.UnifiedMode), Chat: r.IsAgentic != nil && !*r.IsAgentic, Context: r.Context, State: r.ConversationState,
+			},
+		})
+		used := runners.MessageUsage{Context: max(0, r.ContextTokensUsed), ContextLimit: max(0, r.ContextTokenLimit)}
+		tell(runners.Message{Kind: runners.Used, Usage: used, At: s.at})
 	}
-	s.session = c.ID
-	facts := runners.EditorFacts{Mode: cmp.Or(c.ForceMode, c.Mode), Chat: c.Agentic != nil && !*c.Agentic, Context: c.Context, State: c.State}
-	var inner struct{ Summary adapter.JSONString }
-	_ = json.Unmarshal(c.Summary.Summary, &inner) // a string has none
-	facts.Summary = cmp.Or(inner.Summary.String(), adapter.JSONString(c.Summary.Summary).String())
-	tell(runners.Message{Kind: runners.Began, ID: c.ID, Dir: c.Workspace.URI.Path, Model: s.model, At: s.at, Editor: &facts})
-	tell(runners.Message{Kind: runners.Used, Usage: runners.MessageUsage{Context: max(0, c.Used), ContextLimit: max(0, c.Limit)}})
+	for _, text := range r.Conversation {
+		if m, _ := adapter.ReadJSON[record](text); m != nil {
+			s.message(text, m, tell)
+		}
+	}
 }
 
-func (s *speech) bubble(line []byte, tell func(runners.Message)) {
-	b, _ := adapter.ReadJSON[bubble](line)
-	if b == nil || b.ID == "" {
+// time returns when a message was said, or else an earlier time.
+func (r *record) time(earlier int64) (ms int64) {
+	_ = json.Unmarshal(r.CreatedAt, &ms) // or it is a string
+	return max(0, cmp.Or(ms, runners.Millis(adapter.JSONString(r.CreatedAt).String()), r.TimingInfo.ClientStartTime, earlier))
+}
+
+func (s *speech) message(line []byte, r *record, tell func(runners.Message)) {
+	if s.session == "" || r.BubbleID == "" {
 		return
 	}
-	var ms int64
-	_ = json.Unmarshal(b.CreatedAt, &ms) // or it is a string
-	s.at = max(0, cmp.Or(runners.Millis(adapter.JSONString(b.CreatedAt).String()), ms, b.Times.Start, s.at))
-	e := runners.Message{Kind: runners.Said, ID: b.ID, Subtask: s.subtask, At: s.at, Role: runners.Assistant, Model: cmp.Or(b.Model.Name, s.model)}
-	if b.Type == 1 {
-		e.Role, e.Model = runners.User, ""
+	s.at = r.time(s.at)
+	e := runners.Message{Kind: runners.Said, ID: r.BubbleID, Subtask: s.subtask, At: s.at, Role: runners.User, Text: cmp.Or(r.Text, r.RawText)}
+	if r.Type != 1 {
+		e.Role, e.Model = runners.Assistant, cmp.Or(r.ModelInfo.ModelName, s.model)
 	}
-	e.Text = cmp.Or(b.Text.String(), b.RawText.String())
-	e.Editor = &runners.EditorFacts{Checkpoint: cmp.Or(b.Checkpoint, b.After), PlanStep: b.PlanStep, Context: b.Context, Rules: b.Rules}
+	e.Editor = &runners.EditorFacts{
+		Checkpoint: cmp.Or(r.CheckpointID, r.AfterCheckpointID), PlanStep: r.IsPlanExecution, Context: r.Context, Rules: r.CursorRules,
+	}
 	_ = json.Unmarshal(line, &e.Editor.More) // it was read before
 	delete(e.Editor.More, "text")
 	delete(e.Editor.More, "richText")
 	tell(e)
-	if b.Call != nil && b.Call.ID != "" {
-		s.call(e, b, tell)
+	if r.ToolFormerData.ToolCallID != "" {
+		s.call(e, r, tell)
 	}
-	if input, output := max(0, b.Tokens.Input), max(0, b.Tokens.Output); input+output > 0 {
-		tell(runners.Message{Kind: runners.Used, Subtask: s.subtask, ID: b.ID, Usage: runners.MessageUsage{Input: input, Output: output}})
-	}
+	used := runners.MessageUsage{Input: max(0, r.TokenCount.InputTokens), Output: max(0, r.TokenCount.OutputTokens)}
+	tell(runners.Message{Kind: runners.Used, Subtask: s.subtask, ID: r.BubbleID, Usage: used, At: s.at})
 }
 
-func (s *speech) call(e runners.Message, b *bubble, tell func(runners.Message)) {
-	c := b.Call
-	e.Kind, e.ID, e.Message, e.Editor, e.Tool = runners.Called, c.ID, b.ID, nil, c.Name.String()
-	e.Params = inner(cmp.Or(c.Params.String(), c.Args.String()))
+// statuses are what Cursor calls the ends of a call. Another one means that the call goes on.
+var statuses = map[string]runners.ActionStatus{
+	"completed": runners.ActionCompleted, "success": runners.ActionCompleted, "cancelled": runners.ActionCancelled,
+	"error": runners.ActionFailed, "failed": runners.ActionFailed,
+}
+
+func (s *speech) call(e runners.Message, r *record, tell func(runners.Message)) {
+	c := &r.ToolFormerData
+	e.Kind, e.ID, e.Message, e.Editor, e.Tool = runners.Called, c.ToolCallID, r.BubbleID, nil, c.Name
+	e.Params = adapter.InnerJSON(cmp.Or(c.Params, c.RawArgs))
 	tell(e)
-	var began struct {
-		Agent string `json:"agentId"`
+	e.Kind, e.Result, e.At = runners.Returned, adapter.InnerJSON(c.Result), max(e.At, r.TimingInfo.ClientEndTime)
+	var result struct {
+		AgentID  string // of a subagent
+		Rejected bool
 	}
-	e.Kind, e.Result = runners.Returned, inner(c.Result.String())
-	if json.Unmarshal(e.Result, &began) == nil && began.Agent != "" {
-		s.calls[began.Agent] = c.ID
-	}
-	var r struct {
-		Rejected bool `json:"rejected"`
-	}
-	_ = json.Unmarshal(e.Result, &r) // most have none
-	switch {
-	case r.Rejected, c.Decision == "rejected":
+	_ = json.Unmarshal(e.Result, &result) // as far as it goes
+	s.calls[result.AgentID] = c.ToolCallID
+	if e.Status = statuses[c.Status]; result.Rejected || c.UserDecision == "rejected" {
 		e.Status = runners.Rejected
-	case c.Status == "completed", c.Status == "success":
-		e.Status = runners.ActionCompleted
-	case c.Status == "cancelled":
-		e.Status = runners.ActionCancelled
-	case c.Status == "error", c.Status == "failed":
-		e.Status = runners.ActionFailed
-	default:
-		return // it is not over
 	}
-	e.At = max(e.At, b.Times.End)
-	tell(e)
-}
-
-// inner returns the JSON in a string, or the string as JSON.
-func inner(text string) json.RawMessage {
-	if text == "" || json.Valid([]byte(text)) {
-		return json.RawMessage(text)
+	if e.Status != "" {
+		tell(e)
 	}
-	return adapter.RawJSON(text)
 }

@@ -25,50 +25,37 @@ func OwnSessions() runners.OwnSessions {
 }
 
 // ownLine is one line of the file of a session: its head, a message, or a change of several messages. A file of an earlier version is one
-// object, with all messages in it.
+// object, with all messages in it. The names of fields without a tag are those in JSON but for their case.
 type ownLine struct {
 	ownMessage
-	Session  string       `json:"sessionId"`
-	Project  string       `json:"projectHash"`
-	Start    string       `json:"startTime"`
-	Messages []ownMessage `json:"messages"`
-	Set      struct {
-		Messages []ownMessage `json:"messages"`
-	} `json:"$set"`
+	SessionID, ProjectHash, StartTime string
+	Messages                          []ownMessage
+	Set                               struct{ Messages []ownMessage } `json:"$set"`
 }
 
 type ownMessage struct {
 	sessionRecord
-	Model   string          `json:"model"`
-	Content json.RawMessage `json:"content"` // a string, or ownParts
-	Calls   []struct {
-		ID     string             `json:"id"`
-		Name   adapter.JSONString `json:"name"`
-		Args   json.RawMessage    `json:"args"`
-		Result json.RawMessage    `json:"result"`
-		Status string             `json:"status"` // success, error, cancelled
-		Time   string             `json:"timestamp"`
-	} `json:"toolCalls"`
-}
-
-type ownPart struct {
-	Text adapter.JSONString `json:"text"`
+	Model     string
+	Content   json.RawMessage // a string, or a list of parts
+	ToolCalls []struct {
+		ID, Name, Status, Timestamp string // Status: success, error, cancelled
+		Args, Result                json.RawMessage
+	}
 }
 
 // ownSpeech turns such lines into events of a conversation.
 type ownSpeech struct {
-	session        string
-	dir, workspace string
-	said           map[string]bool // messages and calls: a message stands there again when its tools have ended
+	session, dir, workspace string
+	said                    map[string]bool // messages and calls: a message stands there again when its tools have ended
 }
 
 func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
-	if l.Session != "" && s.session == "" {
-		s.session = l.Session
-		if hash := sha256.Sum256([]byte(s.workspace)); s.dir == "" && l.Project == hex.EncodeToString(hash[:]) {
+	if l.SessionID != "" && s.session == "" {
+		s.session = l.SessionID
+		if hash := sha256.Sum256([]byte(s.workspace)); s.dir == "" && l.ProjectHash == hex.EncodeToString(hash[:]) {
 			s.dir = s.workspace
 		}
-		tell(runners.Message{Kind: runners.Began, ID: l.Session, Dir: s.dir, At: runners.Millis(l.Start)})
+		tell(runners.Message{Kind: runners.Began, ID: l.SessionID, Dir: s.dir, At: runners.Millis(l.StartTime)})
 	}
 	for _, list := range [][]ownMessage{l.Messages, l.Set.Messages, {l.ownMessage}} {
 		for i := range list {
@@ -81,13 +68,12 @@ func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
 
 func (s *ownSpeech) message(m *ownMessage, tell func(runners.Message)) {
 	e := runners.Message{Kind: runners.Said, ID: m.ID, At: runners.Millis(m.Time), Model: m.Model, Role: runners.System}
-	e.Text = adapter.JSONString(m.Content).String()
-	var parts []ownPart
-	if json.Unmarshal(m.Content, &parts) == nil {
-		e.Text = ""
-		for _, p := range parts {
-			e.Text += p.Text.String()
-		}
+	var parts []struct{ Text string }
+	if json.Unmarshal(m.Content, &parts) != nil {
+		e.Text = adapter.JSONString(m.Content).String()
+	}
+	for _, p := range parts {
+		e.Text += p.Text
 	}
 	switch {
 	case m.Type == "gemini":
@@ -98,30 +84,23 @@ func (s *ownSpeech) message(m *ownMessage, tell func(runners.Message)) {
 		e.Role = runners.User
 	}
 	if !s.said[m.ID] {
-		s.said[m.ID] = true
 		tell(e)
-		if m.Tokens != nil {
-			u := m.Tokens.usage()
-			tell(runners.Message{Kind: runners.Used, ID: m.ID, At: e.At, Usage: runners.MessageUsage{
-				Input: u.InputTokens, Output: u.OutputTokens, Context: u.InputTokens + u.OutputTokens,
-			}})
-		}
 	}
-	for i := range m.Calls {
-		c := &m.Calls[i]
-		if s.said["call "+c.ID] {
+	if m.Tokens != nil && !s.said[m.ID] {
+		u := m.Tokens.usage()
+		used := runners.MessageUsage{Input: u.InputTokens, Output: u.OutputTokens, Context: u.InputTokens + u.OutputTokens}
+		tell(runners.Message{Kind: runners.Used, ID: m.ID, At: e.At, Usage: used})
+	}
+	s.said[m.ID] = true
+	ends := map[string]runners.ActionStatus{"success": runners.ActionCompleted, "error": runners.ActionFailed, "cancelled": runners.ActionCancelled}
+	for _, c := range m.ToolCalls {
+		if ends[c.Status] == "" || s.said["call "+c.ID] {
 			continue
 		}
 		s.said["call "+c.ID] = true
-		call := runners.Message{Kind: runners.Called, ID: c.ID, Message: m.ID, At: e.At, Tool: c.Name.String(), Params: c.Args}
+		call := runners.Message{Kind: runners.Called, ID: c.ID, Message: m.ID, At: e.At, Tool: c.Name, Params: c.Args}
 		tell(call)
-		call.Kind, call.At, call.Result, call.Status = runners.Returned, runners.Millis(c.Time), c.Result, runners.ActionFailed
-		switch c.Status {
-		case "success":
-			call.Status = runners.ActionCompleted
-		case "cancelled":
-			call.Status = runners.ActionCancelled
-		}
+		call.Kind, call.At, call.Result, call.Status = runners.Returned, runners.Millis(c.Timestamp), c.Result, ends[c.Status]
 		tell(call)
 	}
 }

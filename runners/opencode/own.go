@@ -13,10 +13,7 @@ import (
 func OwnSessions() runners.OwnSessions {
 	return runners.OwnSessions{
 		Folder: func(env []string) string {
-			if data := adapter.Variable(env, "XDG_DATA_HOME"); data != "" {
-				return filepath.Join(data, "opencode")
-			}
-			return adapter.InHome(env, ".local", "share", "opencode")
+			return filepath.Join(cmp.Or(adapter.Variable(env, "XDG_DATA_HOME"), adapter.InHome(env, ".local", "share")), "opencode")
 		},
 		Names:  []string{"opencode*.db", "storage/session/*/ses_*.json"},
 		Files:  ownFiles,
@@ -37,26 +34,20 @@ func ownFiles(path string) []string {
 	return files
 }
 
-// ownLine is a session, a message or a part of one.
+// ownLine is a session, a message or a part of one. The names of fields without a tag are those in JSON but for their case.
 type ownLine struct {
 	messagePart
-	ID      string      `json:"id"`
-	Type    string      `json:"type"`      // of a part: text, tool, step-start, step-finish, …
-	Session string      `json:"sessionID"` // of a message or a part
-	Dir     string      `json:"directory"` // of a session
-	Role    string      `json:"role"`      // of a message
-	Model   string      `json:"modelID"`   // of an answer
-	Error   *eventFault `json:"error"`     // of an answer
-	Time    struct {
-		Created int64 `json:"created"`
+	ID, SessionID, Directory, Role, ModelID string
+	Type                                    string      // of a part: text, tool, step-start, step-finish, …
+	Error                                   *eventFault // of an answer
+	Time                                    struct {
+		Created int64
 		span
-	} `json:"time"`
+	}
 	State struct {
 		toolState
-		Metadata struct {
-			Session string `json:"sessionId"` // that the call began
-		} `json:"metadata"`
-	} `json:"state"`
+		Metadata struct{ SessionID string } // that the call began
+	}
 }
 
 // ownSpeech turns such lines into events of a conversation.
@@ -71,14 +62,14 @@ var ownTypes = map[string]string{"text": "text", "tool": "tool_use", "step-start
 
 func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
 	switch {
-	case l.Dir != "" && s.session == "":
+	case l.Directory != "" && s.session == "":
 		s.session, s.calls = l.ID, map[string]string{}
-		tell(runners.Message{Kind: runners.Began, ID: l.ID, Dir: l.Dir, At: max(0, l.Time.Created)})
-	case s.session == "" || l.Dir != "":
+		tell(runners.Message{Kind: runners.Began, ID: l.ID, Dir: l.Directory, At: max(0, l.Time.Created)})
+	case s.session == "" || l.Directory != "":
 	case l.Role == "user" || l.Role == "assistant":
-		s.last = runners.Message{Kind: runners.Said, ID: l.ID, Role: runners.Role(l.Role), Model: l.Model, At: max(0, l.Time.Created)}
-		if l.Session != s.session {
-			s.last.Subtask = cmp.Or(s.calls[l.Session], l.Session)
+		s.last = runners.Message{Kind: runners.Said, ID: l.ID, Role: runners.Role(l.Role), Model: l.ModelID, At: max(0, l.Time.Created)}
+		if l.SessionID != s.session {
+			s.last.Subtask = cmp.Or(s.calls[l.SessionID], l.SessionID)
 		}
 		tell(s.last)
 		if l.Error != nil {
@@ -93,8 +84,8 @@ func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
 
 // part tells a part of the last message, as the stream has it.
 func (s *ownSpeech) part(l *ownLine, tell func(runners.Message)) {
-	if l.State.Metadata.Session != "" {
-		s.calls[l.State.Metadata.Session] = l.CallID
+	if l.State.Metadata.SessionID != "" {
+		s.calls[l.State.Metadata.SessionID] = l.CallID
 	}
 	ev := outputEvent{Type: adapter.JSONString(adapter.JSONQuote(ownTypes[l.Type])), Timestamp: s.last.At, Part: l.messagePart}
 	ev.Part.Time, ev.Part.State = l.Time.span, l.State.toolState

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,18 +68,11 @@ func runSessionsImport(ctx context.Context, a *cli.App, from, what string, asJSO
 	if asJSON {
 		return a.PrintJSON(done)
 	}
-	for _, left := range []struct {
-		n    int
-		what string
-		why  string
-	}{
-		{done.Gone, "attempt", "without a transcript any more: the rows of before stay"},
-		{done.Elsewhere, "session", "left out: they worked outside this repository (name a PATH to import them)"},
-		{done.Recorded, "session", "left out: attempts have recorded them"},
-	} {
-		if left.n > 0 {
-			fmt.Fprintf(a.Err, "relay: note: %s %s\n", plaintext.Count(left.n, left.what), left.why)
-		}
+	if done.Gone > 0 {
+		fmt.Fprintf(a.Err, "relay: note: %s without a transcript any more: the rows of before stay\n", plaintext.Count(done.Gone, "attempt"))
+	}
+	for _, why := range slices.Sorted(maps.Keys(done.LeftOut)) {
+		fmt.Fprintf(a.Err, "relay: note: left out %s: %s\n", plaintext.Count(done.LeftOut[why], "session"), why)
 	}
 	of := " of " + plaintext.Count(done.Attempts, "attempt")
 	if from != "" {

@@ -22,3 +22,11 @@ func JSONQuote[T string | []string](value T) string {
 
 // RawJSON returns s as a JSON string, to stand beside others as a CLI printed them.
 func RawJSON(s string) json.RawMessage { return json.RawMessage(JSONQuote(s)) }
+
+// InnerJSON returns the JSON in a string, or the string itself as JSON; nil for "".
+func InnerJSON(s string) json.RawMessage {
+	if s == "" || json.Valid([]byte(s)) {
+		return json.RawMessage(s)
+	}
+	return RawJSON(s)
+}
