@@ -91,15 +91,16 @@ ORDER BY at, after, message, part`
 
 // Queries of the database of Cursor, which has JSON by keys.
 const (
-	cursorValue    = "CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(value AS TEXT) ELSE '{}' END"
-	cursorComposer = "(SELECT substr(key, 14) AS id, " + cursorValue + " AS value FROM cursorDiskKV WHERE key >= 'composerData:' AND key < 'composerData;')"
-	cursorSessions = "SELECT c.id FROM " + cursorComposer + " AS c WHERE c.value <> '{}' AND c.id NOT IN (SELECT s.value FROM " + cursorComposer +
-		" AS p, json_each(p.value, '$.subagentComposerIds') AS s) ORDER BY json_extract(c.value, '$.createdAt'), c.id"
-	cursorLines = "WITH RECURSIVE family(id, depth) AS (SELECT ?1, 0 UNION SELECT s.value, depth + 1 FROM family AS f JOIN cursorDiskKV AS c " +
-		"ON c.key = 'composerData:' || f.id, json_each(" + cursorValue + ", '$.subagentComposerIds') AS s WHERE depth < 20), " +
-		"of(id, at, value) AS (SELECT id, row_number() OVER (ORDER BY depth, id), " + cursorValue +
-		" FROM family AS f JOIN cursorDiskKV AS c ON c.key = 'composerData:' || f.id) " +
-		"SELECT line FROM (SELECT at, -1 AS place, value AS line FROM of UNION ALL " +
-		"SELECT at, h.key, CAST(b.value AS TEXT) FROM of, json_each(of.value, '$.fullConversationHeadersOnly') AS h " +
+	cursorValue    = "CASE WHEN json_valid(CAST(c.value AS TEXT)) THEN CAST(c.value AS TEXT) ELSE '{}' END"
+	cursorComposer = " FROM cursorDiskKV AS c WHERE c.key >= 'composerData:' AND c.key < 'composerData;' AND c.value IS NOT NULL"
+	cursorSessions = "SELECT id FROM (SELECT substr(c.key, 14) AS id, json_extract(" + cursorValue + ", '$.createdAt') AS at" + cursorComposer +
+		") WHERE id NOT IN (SELECT s.value FROM (SELECT " + cursorValue + " AS line" + cursorComposer +
+		") AS p, json_each(p.line, '$.subagentComposerIds') AS s) ORDER BY at, id"
+	cursorLines = "WITH RECURSIVE family(id, depth, line) AS (SELECT ?1, 0, " + cursorValue + " FROM cursorDiskKV AS c WHERE c.key = 'composerData:' || ?1 " +
+		"UNION SELECT s.value, depth + 1, " + cursorValue + " FROM family AS f, json_each(f.line, '$.subagentComposerIds') AS s " +
+		"JOIN cursorDiskKV AS c ON c.key = 'composerData:' || s.value WHERE depth < 20), " +
+		"of(id, at, line) AS (SELECT id, row_number() OVER (ORDER BY depth, id), line FROM family) " +
+		"SELECT line FROM (SELECT at, -1 AS place, line FROM of UNION ALL " +
+		"SELECT at, h.key, CAST(b.value AS TEXT) FROM of, json_each(of.line, '$.fullConversationHeadersOnly') AS h " +
 		"JOIN cursorDiskKV AS b ON b.key = 'bubbleId:' || of.id || ':' || json_extract(h.value, '$.bubbleId')) ORDER BY at, place"
 )

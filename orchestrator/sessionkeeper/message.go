@@ -114,6 +114,8 @@ func (m *message) edit(f *runners.EditorFacts, id string) {
 	m.row.Checkpoint, m.row.IsPlanExecution = f.Checkpoint, f.PlanStep
 	m.row.ContextJSON, m.row.RulesJSON = string(f.Context), string(f.Rules)
 	m.meta.BubbleID, m.meta.More = &id, f.More
+	_ = json.Unmarshal(f.More["isAgentic"], &m.row.IsAgentic) // or it is missing
+	m.meta.IsAgentic = m.row.IsAgentic
 }
 
 // newSaid begins a message. One in the user's name begins a turn.

@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"relay/attempts/sessions"
@@ -142,7 +142,7 @@ func (r *ownReader) database(path string) error {
 		ids, err = kept.Sessions(r.w.ctx)
 	}
 	if err != nil {
-		r.done.Unread = append(r.done.Unread, path+": "+err.Error())
+		r.unread(path, err)
 	}
 	for _, id := range ids {
 		err := r.session(path+" "+id, func(take func([]byte) error) error { return kept.Lines(r.w.ctx, id, take) })
@@ -164,7 +164,7 @@ func (r *ownReader) session(path string, lines ownLines) error {
 			return writing
 		})
 	}
-	switch inner, ok := errors.AsType[*fs.PathError](err); {
+	switch {
 	case err == nil:
 		sessions, messages, calls := t.rows.Count()
 		r.done.Sessions, r.done.Messages, r.done.Calls = r.done.Sessions+sessions, r.done.Messages+messages, r.done.Calls+calls
@@ -172,12 +172,19 @@ func (r *ownReader) session(path string, lines ownLines) error {
 		r.done.LeftOut[err.Error()]++
 	case errors.Is(err, writing), r.w.ctx.Err() != nil:
 		return err
-	case ok:
-		r.done.Unread = append(r.done.Unread, inner.Path+": "+inner.Err.Error())
 	default:
-		r.done.Unread = append(r.done.Unread, path+": "+err.Error())
+		r.unread(path, err)
 	}
 	return nil
+}
+
+// unread names a file that cannot be read.
+func (r *ownReader) unread(path string, err error) {
+	text := err.Error()
+	if !strings.Contains(text, path) {
+		text = path + ": " + text
+	}
+	r.done.Unread = append(r.done.Unread, text)
 }
 
 // read makes rows of a session, and writes them now and then and at the end. A session in which nothing was said makes none.

@@ -43,11 +43,11 @@ type ownLine struct {
 	Time                                    struct {
 		Created int64
 		span
-	}
+	} `json:"time"`
 	State struct {
 		toolState
 		Metadata struct{ SessionID string } // that the call began
-	}
+	} `json:"state"`
 }
 
 // ownSpeech turns such lines into events of a conversation.

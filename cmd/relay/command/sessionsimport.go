@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,12 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"relay/attempts/sessions"
+	"relay/cmd/relay/internal/agentlog"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/sessionkeeper"
+	"relay/runners/kinds"
 )
 
 func newSessionsImportCommand(a *cli.App) *cobra.Command {
@@ -43,6 +43,9 @@ PATH. relay only reads these files. Repeat it to bring the rows up to date.`,
 // runSessionsImport imports the transcripts of a run, or at a path; of all runs with "". It imports the sessions of the program from, if
 // that is named.
 func runSessionsImport(ctx context.Context, a *cli.App, from, what string, asJSON bool) error {
+	if _, err := kinds.OwnSessions(from); from != "" && err != nil {
+		return &terminal.UsageError{Message: err.Error(), Hint: "relay sessions import --help"}
+	}
 	p, pl, err := a.PlannedAnyhow(ctx)
 	if err != nil {
 		return err
@@ -60,7 +63,7 @@ func runSessionsImport(ctx context.Context, a *cli.App, from, what string, asJSO
 		a.Warn("the agents ledger was damaged; it is kept as " + p.Rel(path))
 	}
 	if err != nil {
-		return importHint(err)
+		return agentlog.Hinted(err)
 	}
 	for _, text := range done.Unread {
 		a.Warn("cannot read " + text)
@@ -81,24 +84,4 @@ func runSessionsImport(ctx context.Context, a *cli.App, from, what string, asJSO
 	fmt.Fprintf(a.Out, "%s%s, %s, %s\n", plaintext.Count(int(done.Sessions), "session"), of,
 		plaintext.Count(int(done.Messages), "message"), plaintext.Count(int(done.Calls), "tool call"))
 	return a.Out.Failure()
-}
-
-// importHint adds what to do about an error.
-func importHint(err error) error {
-	var hint string
-	switch {
-	case errors.Is(err, sessionkeeper.ErrNoAttempt):
-		hint = "name a run by its folder in runs/, or a path below that"
-	case errors.Is(err, sessionkeeper.ErrNoOwn):
-		hint = "name the file or folder: relay sessions import --from PROGRAM PATH"
-	case errors.Is(err, sessions.ErrForeign):
-		hint = "move that file away, and type relay sessions import"
-	case errors.Is(err, sessions.ErrNewer):
-		hint = "use that relay, or move the file away and type relay sessions import"
-	case errors.Is(err, sessions.ErrFull):
-		hint = "make room on that disk, then type the command again: nothing is lost"
-	default:
-		return err
-	}
-	return &terminal.Hinted{Err: err, Hint: hint}
 }

@@ -12,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
+	"relay/orchestrator/sessionkeeper"
 )
 
 // SessionView is the agents ledger of a project, and where it is shown.
@@ -25,25 +26,28 @@ type SessionView struct {
 func WithSessions(ctx context.Context, a *cli.App, p *project.Project, f func(*sessions.Reader) error) error {
 	ledger, err := sessions.OpenReadOnly(ctx, p.File())
 	if err != nil {
-		return hinted(err)
+		return Hinted(err)
 	}
 	ledger.Clean = a.Secrets.Text
-	return hinted(errors.Join(f(ledger), ledger.Close()))
+	return Hinted(errors.Join(f(ledger), ledger.Close()))
 }
 
-// hinted adds to an error of the ledger what to do about it.
-func hinted(err error) error {
+// Hinted adds to an error of the ledger, or of an import, what to do about it.
+func Hinted(err error) error {
 	if err == nil {
 		return nil
 	}
 	for kind, hint := range map[error]string{
-		sessions.ErrMissing: "relay work writes it; relay sessions import reads in what earlier runs have left",
-		sessions.ErrForeign: "move that file elsewhere: relay leaves it as it is; relay sessions import makes a new one",
-		sessions.ErrNewer:   "use the newer relay",
-		sessions.ErrDamaged: "relay sessions import puts it aside and reads everything in again",
-		sessions.ErrLocked:  "type the command again when that process is done",
-		sessions.ErrNotRead: "the tables are agent_sessions, agent_messages, agent_turns and agent_tool_calls: docs/sessions.md has examples",
-		sessions.ErrTooLong: "ask for less, or give it more time with --time",
+		sessions.ErrMissing:        "relay work writes it; relay sessions import reads in what earlier runs have left",
+		sessions.ErrFull:           "make room on that disk, then type the command again: nothing is lost",
+		sessionkeeper.ErrNoAttempt: "name a run by its folder in runs/, or a path below that",
+		sessionkeeper.ErrNoOwn:     "name the file or folder: relay sessions import --from PROGRAM PATH",
+		sessions.ErrForeign:        "move that file elsewhere: relay leaves it as it is; relay sessions import makes a new one",
+		sessions.ErrNewer:          "use the newer relay",
+		sessions.ErrDamaged:        "relay sessions import puts it aside and reads everything in again",
+		sessions.ErrLocked:         "type the command again when that process is done",
+		sessions.ErrNotRead:        "the tables are agent_sessions, agent_messages, agent_turns and agent_tool_calls: docs/sessions.md has examples",
+		sessions.ErrTooLong:        "ask for less, or give it more time with --time",
 	} {
 		if errors.Is(err, kind) {
 			return &terminal.Hinted{Err: err, Hint: hint}

@@ -20,12 +20,12 @@ func TestHints(t *testing.T) {
 		"relay sessions import puts it aside and reads everything in again":                sessions.ErrDamaged,
 		"relay work writes it; relay sessions import reads in what earlier runs have left": sessions.ErrMissing,
 	} {
-		got := hinted(fmt.Errorf("agents-ledger.db: %w", err))
+		got := Hinted(fmt.Errorf("agents-ledger.db: %w", err))
 		if h, ok := errors.AsType[*terminal.Hinted](got); !ok || h.Hint != hint || h.Error() != "agents-ledger.db: "+err.Error() {
 			t.Errorf("%v: got %#v", err, got)
 		}
 	}
-	if other := errors.New("other"); !errors.Is(hinted(other), other) || hinted(nil) != nil {
+	if other := errors.New("other"); !errors.Is(Hinted(other), other) || Hinted(nil) != nil {
 		t.Error("an error that nothing is known of gets a hint")
 	}
 }
