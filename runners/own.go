@@ -2,6 +2,7 @@ package runners
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -24,5 +25,6 @@ func (o *OwnSessions) Find(folder string) (paths []string) {
 			_, name, _ = strings.Cut(name, "/")
 		}
 	}
-	return paths
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }

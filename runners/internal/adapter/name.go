@@ -25,7 +25,10 @@ func RawJSON(s string) json.RawMessage { return json.RawMessage(JSONQuote(s)) }
 
 // InnerJSON returns the JSON in a string, or the string itself as JSON; nil for "".
 func InnerJSON(s string) json.RawMessage {
-	if s == "" || json.Valid([]byte(s)) {
+	switch {
+	case s == "":
+		return nil
+	case json.Valid([]byte(s)):
 		return json.RawMessage(s)
 	}
 	return RawJSON(s)
