@@ -79,10 +79,12 @@ const (
 	opencodeLines    = `WITH RECURSIVE family(id, depth) AS (SELECT ?1, 0 UNION
 	SELECT s.id, depth + 1 FROM family AS f JOIN session AS s ON s.parent_id = f.id WHERE depth < 20),
 of(id, at) AS (SELECT id, row_number() OVER (ORDER BY depth, id) FROM family),
-said(id, at, after, data) AS (SELECT m.id, at, coalesce(json_extract(data, '$.parentID'), m.id) || (json_extract(data, '$.role') = 'assistant'),
+said(id, at, after, data) AS (SELECT m.id, at,
+	coalesce(json_extract(data, '$.parentID'), m.id) || (json_extract(data, '$.role') = 'assistant'),
 	json_patch(data, json_object('id', m.id, 'sessionID', of.id)) FROM of JOIN message AS m ON m.session_id = of.id WHERE json_valid(data))
 SELECT line FROM (SELECT at, '' AS after, '' AS message, '' AS part,
-	json_object('id', of.id, 'directory', directory, 'time', json_object('created', time_created)) AS line FROM of JOIN session AS s ON s.id = of.id
+	json_object('id', of.id, 'directory', directory, 'time', json_object('created', time_created)) AS line
+	FROM of JOIN session AS s ON s.id = of.id
 UNION ALL SELECT at, after, id, '', data FROM said
 UNION ALL SELECT at, after, said.id, p.id, json_patch(p.data, json_object('id', p.id, 'messageID', said.id)) FROM said
 	JOIN part AS p ON p.message_id = said.id WHERE json_valid(p.data))
@@ -96,8 +98,8 @@ const (
 	cursorSessions = "SELECT id FROM (SELECT substr(c.key, 14) AS id, json_extract(" + cursorValue + ", '$.createdAt') AS at" + cursorComposer +
 		") WHERE id NOT IN (SELECT s.value FROM (SELECT " + cursorValue + " AS line" + cursorComposer +
 		") AS p, json_each(p.line, '$.subagentComposerIds') AS s) ORDER BY at, id"
-	cursorLines = "WITH RECURSIVE family(id, depth, line) AS (SELECT ?1, 0, " + cursorValue + " FROM cursorDiskKV AS c WHERE c.key = 'composerData:' || ?1 " +
-		"UNION SELECT s.value, depth + 1, " + cursorValue + " FROM family AS f, json_each(f.line, '$.subagentComposerIds') AS s " +
+	cursorLines = "WITH RECURSIVE family(id, depth, line) AS (SELECT ?1, 0, " + cursorValue +
+		" FROM cursorDiskKV AS c WHERE c.key = 'composerData:' || ?1 UNION SELECT s.value, depth + 1, " + cursorValue + " FROM family AS f, json_each(f.line, '$.subagentComposerIds') AS s " +
 		"JOIN cursorDiskKV AS c ON c.key = 'composerData:' || s.value WHERE depth < 20), " +
 		"of(id, at, line) AS (SELECT id, row_number() OVER (ORDER BY depth, id), line FROM family) " +
 		"SELECT line FROM (SELECT at, -1 AS place, line FROM of UNION ALL " +

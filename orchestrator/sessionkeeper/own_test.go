@@ -96,8 +96,8 @@ func claudeSays(uuid, text string) string {
 	return claudeLine(uuid, `"type":"assistant","message":{"id":"m`+uuid+`","content":[{"type":"text","text":"`+text+`"}]}`)
 }
 
-// TestOwnClaude: a file begins with lines that name no folder, was compacted, and repeats lines after it was resumed; a call was rejected, a
-// subagent of an earlier version has its lines in the same file, and one in the background has failed.
+// TestOwnClaude: a file begins with lines that name no folder, was compacted, and repeats lines after it was resumed; a call was rejected,
+// a subagent of an earlier version has its lines in the same file, and one in the background has failed.
 func TestOwnClaude(t *testing.T) {
 	t.Parallel()
 	o := newOwnTest(t)

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"cmp"
 	"encoding/json"
 
 	"relay/runners"
@@ -172,6 +171,9 @@ func (ev *outputEvent) used() (u runners.MessageUsage) {
 
 // settled tells the end of a subagent in the background.
 func settled(call, status string) runners.Message {
-	ends := map[string]runners.ActionStatus{"completed": runners.ActionCompleted, "killed": runners.ActionCancelled, "stopped": runners.ActionCancelled}
-	return runners.Message{Kind: runners.Settled, Subtask: call, Status: cmp.Or(ends[status], runners.ActionFailed)}
+	e := runners.Message{Kind: runners.Settled, Subtask: call, Status: runners.ActionCancelled} // killed, stopped
+	if status == "completed" || status == "failed" {
+		e.Status = runners.ActionStatus(status)
+	}
+	return e
 }

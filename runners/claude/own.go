@@ -18,7 +18,7 @@ func OwnSessions() runners.OwnSessions {
 		},
 		Names: []string{"projects/*/????????-????-????-????-????????????.jsonl"},
 		Files: func(path string) []string {
-			agents, _ := filepath.Glob(filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents", "agent-*.json*")) // ….meta.json before ….jsonl
+			agents, _ := filepath.Glob(filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents", "agent-*.json*"))
 			return append([]string{path}, agents...)
 		},
 		Reader: func(string, string) runners.MessageReader {
@@ -27,7 +27,8 @@ func OwnSessions() runners.OwnSessions {
 	}
 }
 
-// ownLine is one line of the file of a session, or of a file about a subagent. The names of its fields are those in JSON but for their case.
+// ownLine is one line of the file of a session or of a subagent, or of what a file beside that says of it. The names of its fields are
+// those in JSON but for their case.
 type ownLine struct {
 	outputEvent
 	SessionID, CWD, AgentID, ToolUseID    string // ToolUseID: the call of the subagent of the next lines

@@ -55,7 +55,8 @@ func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
 	case kind == "event_msg/token_count" && p.Info.Total != nil:
 		all, last := p.Info.Total.usage(), p.Info.Last.usage()
 		e.Kind, e.Usage = runners.Used, runners.MessageUsage{
-			Input: all.InputTokens, Output: all.OutputTokens, SoFar: true, Context: last.InputTokens + last.OutputTokens, ContextLimit: p.Info.Window,
+			Input: all.InputTokens, Output: all.OutputTokens, SoFar: true,
+			Context: last.InputTokens + last.OutputTokens, ContextLimit: p.Info.Window,
 		}
 	case kind == "compacted", kind == "event_msg/error":
 		e.Kind, e.Role, e.Text = runners.Said, runners.System, p.Message
@@ -68,7 +69,8 @@ func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
 }
 
 // contextPattern matches what codex itself says in the user's name.
-var contextPattern = pattern.New(`^\s*(<(environment_context|user_instructions|turn_aborted|skill|user_shell_command|subagent_notification)>|# AGENTS\.md instructions)`)
+var contextPattern = pattern.New(
+	`^\s*(<(environment_context|user_instructions|turn_aborted|skill|user_shell_command|subagent_notification)>|# AGENTS\.md instructions)`)
 
 // fill says what a message, a call or its output is about.
 func (p *ownItem) fill(e *runners.Message) {

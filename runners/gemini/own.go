@@ -66,6 +66,11 @@ func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
 	}
 }
 
+// ends are what Gemini CLI calls the ends of a call.
+var ends = map[string]runners.ActionStatus{
+	"success": runners.ActionCompleted, "error": runners.ActionFailed, "cancelled": runners.ActionCancelled,
+}
+
 func (s *ownSpeech) message(m *ownMessage, tell func(runners.Message)) {
 	e := runners.Message{Kind: runners.Said, ID: m.ID, At: runners.Millis(m.Time), Model: m.Model, Role: runners.System}
 	var parts []struct{ Text string }
@@ -92,7 +97,6 @@ func (s *ownSpeech) message(m *ownMessage, tell func(runners.Message)) {
 		tell(runners.Message{Kind: runners.Used, ID: m.ID, At: e.At, Usage: used})
 	}
 	s.said[m.ID] = true
-	ends := map[string]runners.ActionStatus{"success": runners.ActionCompleted, "error": runners.ActionFailed, "cancelled": runners.ActionCancelled}
 	for _, c := range m.ToolCalls {
 		if ends[c.Status] == "" || s.said["call "+c.ID] {
 			continue
