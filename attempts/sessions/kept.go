@@ -99,7 +99,8 @@ const (
 		") WHERE id NOT IN (SELECT s.value FROM (SELECT " + cursorValue + " AS line" + cursorComposer +
 		") AS p, json_each(p.line, '$.subagentComposerIds') AS s) ORDER BY at, id"
 	cursorLines = "WITH RECURSIVE family(id, depth, line) AS (SELECT ?1, 0, " + cursorValue +
-		" FROM cursorDiskKV AS c WHERE c.key = 'composerData:' || ?1 UNION SELECT s.value, depth + 1, " + cursorValue + " FROM family AS f, json_each(f.line, '$.subagentComposerIds') AS s " +
+		" FROM cursorDiskKV AS c WHERE c.key = 'composerData:' || ?1 UNION SELECT s.value, depth + 1, " + cursorValue +
+		" FROM family AS f, json_each(f.line, '$.subagentComposerIds') AS s " +
 		"JOIN cursorDiskKV AS c ON c.key = 'composerData:' || s.value WHERE depth < 20), " +
 		"of(id, at, line) AS (SELECT id, row_number() OVER (ORDER BY depth, id), line FROM family) " +
 		"SELECT line FROM (SELECT at, -1 AS place, line FROM of UNION ALL " +
