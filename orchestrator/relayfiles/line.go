@@ -11,9 +11,30 @@ import (
 // MaxLine bounds a line, in bytes. A longer one cannot be read: the longest one measured had 1.6 MB.
 const MaxLine = 8 << 20
 
-// NextLine reads a line without its end into room, at most MaxLine+1 bytes of it, and returns how many bytes it takes. It is not whole at
+// EachLine calls do with each line of a stream without its end, at most MaxLine+1 bytes of it, and with how many bytes it takes. The last
+// one need not be whole. do keeps none. An error of do ends it.
+func EachLine(from io.Reader, buffer int, do func(line []byte, size int64, whole bool) error) error {
+	lines := bufio.NewReaderSize(from, buffer)
+	var room []byte
+	for {
+		line, size, whole, err := nextLine(lines, room[:0])
+		if err != nil || size == 0 {
+			return err
+		}
+		if err := do(line, size, whole); err != nil || !whole {
+			return err
+		}
+		if room = line; cap(room) > maxRoom {
+			room = nil
+		}
+	}
+}
+
+const maxRoom = 64 << 10 // of a line that the next one is read into
+
+// nextLine reads a line without its end into room, at most MaxLine+1 bytes of it, and returns how many bytes it takes. It is not whole at
 // the end of what there is.
-func NextLine(from *bufio.Reader, room []byte) (line []byte, size int64, whole bool, err error) {
+func nextLine(from *bufio.Reader, room []byte) (line []byte, size int64, whole bool, err error) {
 	for line = room; ; {
 		part, err := from.ReadSlice('\n')
 		size += int64(len(part))

@@ -1,7 +1,6 @@
 package sessionkeeper
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -121,16 +120,12 @@ func readOwn(path string, take func(line []byte) error) error {
 		return err
 	}
 	defer f.Close()
-	lines := bufio.NewReaderSize(f, buffer)
-	for {
-		line, size, whole, err := relayfiles.NextLine(lines, nil)
-		if err != nil || !whole && (size == 0 || !json.Valid(line)) {
-			return err
+	return relayfiles.EachLine(f, buffer, func(line []byte, _ int64, whole bool) error {
+		if !whole && !json.Valid(line) {
+			return nil
 		}
-		if err := take(line); err != nil {
-			return err
-		}
-	}
+		return take(line)
+	})
 }
 
 // database reads the sessions in a database.

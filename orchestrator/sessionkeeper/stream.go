@@ -1,7 +1,6 @@
 package sessionkeeper
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -111,24 +110,13 @@ func (s *stream) lines(to sink) error {
 		return err
 	}
 	defer f.Close()
-	lines := bufio.NewReaderSize(f, int(min(max(s.times.Size(), smallBuffer), buffer)))
-	var room []byte
-	for {
-		line, size, whole, err := relayfiles.NextLine(lines, room[:0])
-		if err != nil {
-			return err
+	room := int(min(max(s.times.Size(), smallBuffer), buffer))
+	return relayfiles.EachLine(f, room, func(line []byte, size int64, whole bool) error {
+		if whole || s.complete(line, size) {
+			s.line(to.rows, line, size)
 		}
-		if !whole && (size == 0 || !s.complete(line, size)) {
-			return nil
-		}
-		s.line(to.rows, line, size)
-		if room = line; cap(room) > buffer {
-			room = nil
-		}
-		if err := to.flush(); err != nil {
-			return err
-		}
-	}
+		return to.flush()
+	})
 }
 
 // complete reports whether the last line of a stream, which has no end, is not half of one.

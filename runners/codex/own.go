@@ -27,10 +27,11 @@ type ownLine struct {
 }
 
 type ownItem struct {
-	Type, ID, CWD, Role, Name, Message, Input string // Type: message, function_call, function_call_output, …; Input: of a custom_tool_call
-	Model                                     string // turn_context
-	CallID                                    string `json:"call_id"`
-	Arguments                                 string // JSON
+	Type, ID, CWD, Role, Name, Message, Input string      // Type: message, function_call, function_call_output, …; Input: of a custom_tool_call
+	Model                                     string      // turn_context
+	CallID                                    string      `json:"call_id"`
+	Arguments                                 string      // JSON
+	Usage                                     *tokenUsage // token_usage_record: of one answer
 	Content                                   []struct{ Text string }
 	Action, Output                            json.RawMessage // Action: local_shell_call, web_search_call
 	Info                                      struct {

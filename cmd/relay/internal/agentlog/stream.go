@@ -1,7 +1,6 @@
 package agentlog
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -95,22 +94,13 @@ func (s *stream) readOn(ended bool, take printer) error {
 		from = io.NewSectionReader(s.at, s.offset, max(s.size-s.offset, 0))
 	}
 	s.seeTimes()
-	lines := bufio.NewReaderSize(from, buffer)
-	var room []byte
-	for {
-		line, size, whole, err := relayfiles.NextLine(lines, room[:0])
-		if err != nil {
-			return err
+	return relayfiles.EachLine(from, buffer, func(line []byte, size int64, whole bool) error {
+		if whole || ended {
+			s.offset += size
+			s.line(line, size, whole, take)
 		}
-		if size == 0 || !whole && !ended {
-			return nil
-		}
-		s.offset += size
-		s.line(line, size, whole, take)
-		if room = line; cap(room) > buffer {
-			room = nil
-		}
-	}
+		return nil
+	})
 }
 
 func (s *stream) line(line []byte, size int64, whole bool, take printer) {
