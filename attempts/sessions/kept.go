@@ -102,8 +102,9 @@ const (
 		" FROM cursorDiskKV AS c WHERE c.key = 'composerData:' || ?1 UNION SELECT s.value, depth + 1, " + cursorValue +
 		" FROM family AS f, json_each(f.line, '$.subagentComposerIds') AS s " +
 		"JOIN cursorDiskKV AS c ON c.key = 'composerData:' || s.value WHERE depth < 20), " +
-		"of(id, at, line) AS (SELECT id, row_number() OVER (ORDER BY depth, id), line FROM family) " +
-		"SELECT line FROM (SELECT at, -1 AS place, line FROM of UNION ALL " +
-		"SELECT at, h.key, CAST(b.value AS TEXT) FROM of, json_each(of.line, '$.fullConversationHeadersOnly') AS h " +
-		"JOIN cursorDiskKV AS b ON b.key = 'bubbleId:' || of.id || ':' || json_extract(h.value, '$.bubbleId')) ORDER BY at, place"
+		"of(id, at, line) AS (SELECT id, row_number() OVER (ORDER BY depth, id), line FROM family), " +
+		"said(key) AS MATERIALIZED (SELECT key FROM (SELECT at, -1 AS place, 'composerData:' || id AS key FROM of UNION ALL " +
+		"SELECT at, h.key, 'bubbleId:' || of.id || ':' || json_extract(h.value, '$.bubbleId') FROM of, " +
+		"json_each(of.line, '$.fullConversationHeadersOnly') AS h) ORDER BY at, place) " + // without the messages, which are large
+		"SELECT CAST(b.value AS TEXT) AS line FROM said CROSS JOIN cursorDiskKV AS b ON b.key = said.key"
 )

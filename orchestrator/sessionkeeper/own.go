@@ -37,6 +37,9 @@ var (
 // maxOwnFile bounds a file that is one JSON object, in bytes.
 const maxOwnFile = 64 << 20
 
+// ownKey begins the keys of conversations that a person's own program has kept.
+const ownKey = "own/"
+
 // ownReader reads the sessions of one program into the ledger.
 type ownReader struct {
 	own    Own
@@ -150,7 +153,7 @@ func (r *ownReader) database(path string) error {
 
 // session reads one session and writes it, unless it is left out.
 func (r *ownReader) session(path string, lines ownLines) error {
-	t := newTalk(AboutRows{Key: "own/" + r.own.From, Source: r.own.From, Own: true}, r.own.From)
+	t := newTalk(AboutRows{Key: ownKey + r.own.From, Source: r.own.From, Own: true}, r.own.From)
 	var writing error // of the ledger
 	err := errAgain
 	for errors.Is(err, errAgain) {

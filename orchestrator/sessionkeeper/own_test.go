@@ -2,6 +2,7 @@ package sessionkeeper
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,16 +18,12 @@ import (
 // ownTest is a repository, and a home with files that programs keep.
 type ownTest struct {
 	*testing.T
-	top, home string
+	top, home, ledger string
 }
 
 func newOwnTest(t *testing.T) *ownTest {
 	t.Helper()
-	o := &ownTest{t, t.TempDir(), t.TempDir()}
-	if err := os.Mkdir(filepath.Join(o.top, ".relay"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return &ownTest{t, t.TempDir(), t.TempDir(), t.TempDir()}
 }
 
 // file writes a file in the home; TOP in it is the repository.
@@ -43,11 +40,9 @@ func (o *ownTest) file(name string, lines ...string) string {
 	return path
 }
 
-func (o *ownTest) dir() string { return filepath.Join(o.top, ".relay") }
-
 func (o *ownTest) imports(from string) Imported {
 	o.Helper()
-	done, err := ImportOwn(o.Context(), Options{Top: o.top, Dir: o.dir()}, Own{From: from, Env: []string{"HOME=" + o.home}})
+	done, err := ImportOwn(o.Context(), Options{Top: o.top, Dir: o.ledger}, Own{From: from, Env: []string{"HOME=" + o.home}})
 	if err != nil {
 		o.Fatal(err)
 	}
@@ -57,7 +52,7 @@ func (o *ownTest) imports(from string) Imported {
 // shows returns the conversation of a session: role, text, and calls with their statuses and subagents.
 func (o *ownTest) shows(id string) string {
 	o.Helper()
-	r, err := sessions.OpenReadOnly(o.Context(), o.dir())
+	r, err := sessions.OpenReadOnly(o.Context(), o.ledger)
 	if err != nil {
 		o.Fatal(err)
 	}
@@ -124,7 +119,7 @@ func TestOwnClaude(t *testing.T) {
 	o.wants(claudeID, want)
 	o.wants("task-t2", "assistant: Here.\n")
 	o.wants("task-t3", "user: Wait.\n")
-	r, err := sessions.OpenReadOnly(t.Context(), o.dir())
+	r, err := sessions.OpenReadOnly(t.Context(), o.ledger)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +198,7 @@ func TestOwnHostile(t *testing.T) {
 func TestOwnRecorded(t *testing.T) {
 	t.Parallel()
 	o := newOwnTest(t)
-	db, err := sessions.Open(t.Context(), o.dir(), sessions.Options{Now: time.Now})
+	db, err := sessions.Open(t.Context(), o.ledger, sessions.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,6 +231,33 @@ func TestOwnRecorded(t *testing.T) {
 	for _, id := range []string{"9440", "9441"} {
 		o.wants(strings.ReplaceAll(claudeID, "9439", id), "user: Do it.\nassistant: Done.\n")
 	}
+}
+
+// TestOwnBefore: an attempt takes over the session that was imported before.
+func TestOwnBefore(t *testing.T) {
+	t.Parallel()
+	o, n := newOwnTest(t), newNight(t, kinds.Claude)
+	o.file(claudeFile, claudeLine("1", `"type":"user","message":{"content":"Mine."}`), claudeSays("2", "Yours."))
+	options := Options{Top: o.top, Dir: n.dir}
+	own := Own{From: kinds.Claude, Env: []string{"HOME=" + o.home}}
+	if done, err := ImportOwn(t.Context(), options, own); err != nil || done.Sessions != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	n.say(n.begin("", "do it"), `{"type":"system","subtype":"init","session_id":"`+claudeID+`"}`+"\n"+
+		`{"type":"assistant","message":{"id":"m2","content":[{"type":"text","text":"Ours."}]}}`+"\n", began, true)
+	db, err := sessions.Open(t.Context(), n.dir, sessions.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := writer{ctx: t.Context(), db: db}
+	if err := errors.Join(w.settle(newAttempt(n.place, n.facts)), db.Commit(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := ImportOwn(t.Context(), options, own); err != nil || done.LeftOut[errRecorded.Error()] != 1 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	o.ledger = n.dir
+	o.wants(claudeID, "user: do it\nassistant: Ours.\n")
 }
 
 // TestBackgroundSubagents: a subagent in the background ends when its program says so, not with the call that began it.

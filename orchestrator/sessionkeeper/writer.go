@@ -3,6 +3,7 @@ package sessionkeeper
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"relay/attempts/sessions"
 )
@@ -67,8 +68,8 @@ func (w *writer) own(t *talk, b *sessions.Batch, begun []string) (forget []strin
 		switch {
 		case err != nil:
 			return nil, err
-		case known && mark.State == t.about.Key:
-			forget = append(forget, id) // rows of an earlier look
+		case known && (mark.State == t.about.Key || strings.HasPrefix(mark.State, ownKey) && !t.about.Own):
+			forget = append(forget, id) // rows of an earlier look, or of what the agent's CLI keeps
 		case known && t.about.Own:
 			return nil, errRecorded
 		case known && !t.about.Qualified:

@@ -112,7 +112,7 @@ func (s *speech) user(e runners.Message, ev *outputEvent, m *message, tell func(
 		case "tool_result":
 			over := e
 			over.Kind, over.ID, over.Result, over.Status = runners.Returned, b.Ends.String(), b.Content, s.status(ev, b)
-			over.GoesOn = ev.Outcome.Async || ev.StreamOutcome.Async
+			over.GoesOn = ev.Ran.Async || ev.Kept.Async
 			tell(over)
 		}
 	}

@@ -8,23 +8,23 @@ import (
 
 // outputEvent is one line of the stream; each kind of event uses some of the fields.
 type outputEvent struct {
-	Type          adapter.JSONString `json:"type"`
-	Subtype       string             `json:"subtype"`
-	SessionID     string             `json:"session_id"`
-	Model         string             `json:"model"`          // system/init
-	Fallback      string             `json:"fallback_model"` // system/model_fallback
-	Tool          adapter.JSONString `json:"tool_name"`      // system/permission_denied
-	Status        string             `json:"status"`         // system/status: requesting
-	Parent        *string            `json:"parent_tool_use_id"`
-	Message       json.RawMessage    `json:"message"`
-	UUID          string             `json:"uuid"`
-	Time          string             `json:"timestamp"`
-	Calls         []callMeta         `json:"tool_result_meta"` // user
-	StreamOutcome toolOutcome        `json:"tool_use_result"`  // user
-	Outcome       toolOutcome        `json:"toolUseResult"`    // user, in the file of a session
-	ToolID        string             `json:"tool_use_id"`      // system/permission_denied
-	Part          messagePart        `json:"event"`            // stream_event
-	PartOf        adapter.JSONString `json:"api_message_id"`   // the id of the message that it is a part of
+	Type      adapter.JSONString `json:"type"`
+	Subtype   string             `json:"subtype"`
+	SessionID string             `json:"session_id"`
+	Model     string             `json:"model"`          // system/init
+	Fallback  string             `json:"fallback_model"` // system/model_fallback
+	Tool      adapter.JSONString `json:"tool_name"`      // system/permission_denied
+	Status    string             `json:"status"`         // system/status: requesting
+	Parent    *string            `json:"parent_tool_use_id"`
+	Message   json.RawMessage    `json:"message"`
+	UUID      string             `json:"uuid"`
+	Time      string             `json:"timestamp"`
+	Calls     []callMeta         `json:"tool_result_meta"` // user
+	Ran       toolOutcome        `json:"tool_use_result"`  // user
+	Kept      toolOutcome        `json:"toolUseResult"`    // user, in the file of a session
+	ToolID    string             `json:"tool_use_id"`      // system/permission_denied
+	Part      messagePart        `json:"event"`            // stream_event
+	PartOf    adapter.JSONString `json:"api_message_id"`   // the id of the message that it is a part of
 
 	IsAPIError bool            `json:"is_api_error_message"`
 	Error      json.RawMessage `json:"error"` // a word for it: authentication_failed, billing_error, overloaded, …

@@ -80,8 +80,8 @@ func (s *ownSpeech) said(l *ownLine, e runners.Message, tell func(runners.Messag
 		e.Role = runners.System
 	case e.Kind == runners.Returned && l.PermissionDecision.Decision == "reject" && e.Status == runners.ActionFailed:
 		e.Status = runners.Rejected
-	case e.Kind == runners.Returned && l.Outcome.Agent != "":
-		s.calls[l.Outcome.Agent] = e.ID
+	case e.Kind == runners.Returned && l.Kept.Agent != "":
+		s.calls[l.Kept.Agent] = e.ID
 	}
 	tell(e)
 }
