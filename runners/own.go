@@ -1,6 +1,8 @@
 package runners
 
 import (
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +20,7 @@ type OwnSessions struct {
 func (o *OwnSessions) Find(folder string) (paths []string) {
 	for _, name := range o.Names {
 		for name != "" {
-			found, _ := filepath.Glob(filepath.Join(folder, filepath.FromSlash(name))) // the patterns are right
+			found := Glob(folder, name)
 			if paths = append(paths, found...); len(found) > 0 {
 				break
 			}
@@ -27,4 +29,13 @@ func (o *OwnSessions) Find(folder string) (paths []string) {
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths)
+}
+
+// Glob returns the paths of files below a folder, in order.
+func Glob(folder, pattern string) []string {
+	names, _ := fs.Glob(os.DirFS(folder), pattern) // the patterns are right
+	for i, name := range names {
+		names[i] = filepath.Join(folder, filepath.FromSlash(name))
+	}
+	return names
 }

@@ -23,7 +23,7 @@ type ownTest struct {
 
 func newOwnTest(t *testing.T) *ownTest {
 	t.Helper()
-	return &ownTest{t, t.TempDir(), t.TempDir(), t.TempDir()}
+	return &ownTest{t, t.TempDir(), filepath.Join(t.TempDir(), "home [a]"), t.TempDir()}
 }
 
 // file writes a file in the home; TOP in it is the repository.

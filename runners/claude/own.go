@@ -2,7 +2,6 @@ package claude
 
 import (
 	"cmp"
-	"path/filepath"
 	"strings"
 
 	"relay/epic/pattern"
@@ -18,8 +17,7 @@ func OwnSessions() runners.OwnSessions {
 		},
 		Names: []string{"projects/*/????????-????-????-????-????????????.jsonl"},
 		Files: func(path string) []string {
-			agents, _ := filepath.Glob(filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents", "agent-*.json*"))
-			return append([]string{path}, agents...)
+			return append([]string{path}, runners.Glob(strings.TrimSuffix(path, ".jsonl"), "subagents/agent-*.json*")...)
 		},
 		Reader: func(string, string) runners.MessageReader {
 			return adapter.Conversation[ownLine]((&ownSpeech{calls: map[string]string{}, seen: map[string]bool{}}).line)

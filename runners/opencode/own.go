@@ -26,9 +26,8 @@ func ownFiles(path string) []string {
 	files := []string{path}
 	id := strings.TrimSuffix(filepath.Base(path), ".json")
 	storage := filepath.Join(filepath.Dir(path), "..", "..")
-	messages, _ := filepath.Glob(filepath.Join(storage, "message", id, "msg_*.json"))
-	for _, m := range messages {
-		parts, _ := filepath.Glob(filepath.Join(storage, "part", strings.TrimSuffix(filepath.Base(m), ".json"), "prt_*.json"))
+	for _, m := range runners.Glob(storage, "message/"+id+"/msg_*.json") {
+		parts := runners.Glob(storage, "part/"+strings.TrimSuffix(filepath.Base(m), ".json")+"/prt_*.json")
 		files = append(append(files, m), parts...)
 	}
 	return files
