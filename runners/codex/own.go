@@ -27,7 +27,7 @@ type ownLine struct {
 }
 
 type ownItem struct {
-	Type, ID, CWD, Role, Name, Message, Input string      // Type: message, function_call, function_call_output, …; Input: of a custom_tool_call
+	Type, ID, CWD, Role, Name, Message, Input string      // Type: message, function_call, …; Input: of a custom_tool_call
 	Model                                     string      // turn_context
 	CallID                                    string      `json:"call_id"`
 	Arguments                                 string      // JSON
