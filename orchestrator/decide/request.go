@@ -264,7 +264,7 @@ func (q *Requests) Apply(now limits.Instant, task string, what attempts.RequestK
 		q.limits.breaker.Skip(now)
 		s.Plan.Hasten(index)
 		q.restore(index)
-	case what == attempts.RequestUngate, what == attempts.RequestAnswer && s.store.Task(task).ContinuesWith() != "":
+	case what == attempts.RequestUngate, what == attempts.RequestAnswer && !s.Withheld[index] && s.store.Task(task).ContinuesWith() != nil:
 		q.restore(index)
 	case what == attempts.RequestApprove && s.store.Task(task).Completed && s.Plan.Task(index).Kind == epic.KindPerson:
 		s.Plan.Complete(index)

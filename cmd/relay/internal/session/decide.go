@@ -145,19 +145,13 @@ func Retry(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]att
 	}
 	message := t.ID + " is pending again"
 	stays := ""
-	if rec := l.Tasks[t.ID]; rec != nil && rec.Completed && o.Reason == "" && !answeredSince(rec) {
+	if rec := l.Tasks[t.ID]; rec != nil && rec.Completed && o.Reason == "" && !rec.Answered() {
 		stays = "\nits commits stay: revert them or change the task in epic.yml, or the agent finds nothing to do"
 	}
 	if n := len(events) - 1; n > 0 {
 		message += fmt.Sprintf(", and so %s %s that depend on it", plaintext.Verb(n, "is", "are"), plaintext.Count(n, "task"))
 	}
 	return events, message + ": relay work" + o.flag + stays, nil
-}
-
-// answeredSince reports whether a person has said something to the task's agents after the last attempt.
-func answeredSince(rec *attempts.TaskRecord) bool {
-	tries, said := len(rec.Attempts), len(rec.Answers)
-	return tries > 0 && said > 0 && rec.Answers[said-1].At.After(rec.Attempts[tries-1].EndedAt)
 }
 
 // askRunInstead has the run that holds the epic do what else is done on the ledger. A command that holds it is named, and so is a run of
