@@ -24,17 +24,17 @@ func TestAnswer(t *testing.T) {
 	s := b.open(t, run1)
 	must(t, s.Append(started("T1", 1), asking("T1", 1, "Which port?", "Which host?")))
 	rec := s.Task("T1")
-	if got := rec.OpenQuestions(); !slices.Equal(got, []string{"Which port?", "Which host?"}) || rec.ContinuesWith() != nil || rec.Gate == nil {
-		t.Fatalf("before the answer: open %q, continues with %v, gate %v", got, rec.ContinuesWith(), rec.Gate)
+	if got := rec.OpenQuestions(); !slices.Equal(got, []string{"Which port?", "Which host?"}) || rec.Gate == nil {
+		t.Fatalf("before the answer: open %q, gate %v", got, rec.Gate)
 	}
 	must(t, s.Append(Event{Type: TypeAnswered, Task: "T1", Answer: rec.AnswerTo("8080, on localhost")}))
 	must(t, s.Append(Event{Type: TypeGated, Task: "T2", Gate: &Gate{Reason: UserBlocked}}, Event{Type: TypeAnswered, Task: "T2", Answer: &Answer{Text: "later"}}))
 	check := func(when string, rec, other TaskRecord) {
 		t.Helper()
-		if rec.OpenQuestions() != nil || rec.ContinuesWith() == nil || rec.Gate != nil || len(rec.Answers) != 1 || rec.Answers[0].Question != "Which port?\nWhich host?" {
+		if rec.OpenQuestions() != nil || rec.Gate != nil || len(rec.Answers) != 1 || rec.Answers[0].Question != "Which port?\nWhich host?" {
 			t.Errorf("%s: %+v", when, rec)
 		}
-		if other.Gate == nil || len(other.Answers) != 1 || other.ContinuesWith() != nil {
+		if other.Gate == nil || len(other.Answers) != 1 {
 			t.Errorf("%s: an answer lifts another gate: %+v", when, other)
 		}
 	}
@@ -66,31 +66,22 @@ func TestOpenQuestionsOfCompletedTasks(t *testing.T) {
 	}
 }
 
-// A task that a person holds while it asks stays held when it is answered. Ungated, it continues the session, also after attempts that
-// were stopped while they continued it, and not after one that began another session.
+// A task that a person holds while it asks stays held when it is answered. Ungated, it has the asking attempt to continue.
 func TestHeldTaskAsks(t *testing.T) {
 	t.Parallel()
 	_, g := plan(t, 1)
 	f := newFold(g, nil)
-	ask, stop := asking("T1", 1, "Which port?"), asking("T1", 2, "Which port?")
-	ask.Ended.Session, stop.Ended.Session, stop.Ended.Outcome = "s1", "s1", Stopped
-	stop.Ended.Receipt, stop.Ended.Gate = Receipt{}, nil
 	rec := f.record("T1")
-	for _, e := range []Event{started("T1", 1), {Type: TypeGated, Task: "T1", Gate: &Gate{Reason: UserBlocked}}, ask, {Type: TypeAnswered, Task: "T1", Answer: &Answer{Text: "8080"}}} {
+	held := Event{Type: TypeGated, Task: "T1", Gate: &Gate{Reason: UserBlocked}}
+	for _, e := range []Event{started("T1", 1), held, asking("T1", 1, "Which port?"), {Type: TypeAnswered, Task: "T1", Answer: &Answer{Text: "8080"}}} {
 		f.apply(&e)
 	}
-	if rec.Gate == nil || rec.Gate.Reason != UserBlocked || rec.ContinuesWith() != nil {
+	if rec.Gate == nil || rec.Gate.Reason != UserBlocked || !rec.Answered() {
 		t.Fatalf("held and answered: %+v", rec)
 	}
-	for _, e := range []Event{{Type: TypeUngated, Task: "T1"}, started("T1", 2), stop} {
-		f.apply(&e)
-	}
-	if with := rec.ContinuesWith(); with == nil || with.ID != 1 {
-		t.Errorf("stopped, it continues %+v", with)
-	}
-	rec.Attempts[1].Session = "s2"
-	if with := rec.ContinuesWith(); with != nil {
-		t.Errorf("with another session, it continues %+v", with)
+	f.apply(&Event{Type: TypeUngated, Task: "T1"})
+	if rec.Gate != nil || len(rec.SinceReset()) != 1 {
+		t.Errorf("ungated: %+v", rec)
 	}
 }
 

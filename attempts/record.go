@@ -318,21 +318,3 @@ func (rec TaskRecord) AnswerTo(text string) *Answer {
 	}
 	return &Answer{Question: strings.Join(rec.OpenQuestions(), "\n"), Text: plaintext.Capped(text, MaxAnswer)}
 }
-
-// ContinuesWith returns the attempt whose session the next one continues: the last, or the last before those that were stopped while they
-// continued it, if it asked and a person has answered; nil: none.
-func (rec TaskRecord) ContinuesWith() *Attempt {
-	newest := ""
-	for _, a := range slices.Backward(rec.SinceReset()) {
-		newest = cmp.Or(newest, a.Session)
-		switch {
-		case rec.Gate != nil || len(rec.Answers) == 0 || len(rec.OpenQuestions()) > 0 || a.Session != "" && a.Session != newest:
-			return nil
-		case a.Outcome == Asked:
-			return &a
-		case a.Outcome != Stopped:
-			return nil
-		}
-	}
-	return nil
-}

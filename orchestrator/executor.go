@@ -136,7 +136,7 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 
 // continueSession has the attempt continue the session that a person has answered, if its runner is the same.
 func continueSession(a *engine.Attempt, record attempts.TaskRecord) {
-	if its := record.ContinuesWith(); its != nil && its.Runner == a.Runner {
+	if its := verdict.Continued(record); its != nil && its.Runner == a.Runner {
 		a.Session, a.Spent = its.Session, engine.SpentBy(its.Session, record.Attempts)
 	}
 }

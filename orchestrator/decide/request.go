@@ -10,6 +10,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/limits"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/verdict"
 )
 
 // ErrStopped is the cause with which an attempt is cancelled that a person stops.
@@ -264,7 +265,7 @@ func (q *Requests) Apply(now limits.Instant, task string, what attempts.RequestK
 		q.limits.breaker.Skip(now)
 		s.Plan.Hasten(index)
 		q.restore(index)
-	case what == attempts.RequestUngate, what == attempts.RequestAnswer && !s.Withheld[index] && s.store.Task(task).ContinuesWith() != nil:
+	case what == attempts.RequestUngate, what == attempts.RequestAnswer && !s.Withheld[index] && verdict.Continued(s.store.Task(task)) != nil:
 		q.restore(index)
 	case what == attempts.RequestApprove && s.store.Task(task).Completed && s.Plan.Task(index).Kind == epic.KindPerson:
 		s.Plan.Complete(index)

@@ -37,8 +37,8 @@ type builder struct {
 	Input
 	r      *Report
 	runs   []string // ids
-	agents attempts.Spenders
-	models attempts.Spenders // by the name of the model
+	agents Spenders
+	models Spenders // by the name of the model
 	causes [][]string
 	blocks map[string]int // tasks that wait for a gated one
 }
@@ -148,7 +148,7 @@ func (m *builder) sumUsage() {
 }
 
 // shares returns what each has used, the dearest first.
-func shares(all attempts.Spenders) []Share {
+func shares(all Spenders) []Share {
 	all.Rank()
 	list := []Share{}
 	for _, s := range all {

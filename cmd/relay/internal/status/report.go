@@ -46,7 +46,7 @@ type Report struct {
 	Refused     []Refusal         `json:"refused,omitempty"`  // runners that would not work when they were last asked
 	Counts      decide.Counts     `json:"counts"`
 	Usage       attempts.Usage    `json:"usage"`
-	Spenders    attempts.Spenders `json:"spenders,omitempty"`
+	Spenders    report.Spenders `json:"spenders,omitempty"`
 	Tasks       []Task            `json:"tasks"`
 	Judged      *EpicReview       `json:"epic_review,omitempty"` // the newest review of the whole epic
 	Forecast    *Forecast         `json:"forecast,omitempty"`
