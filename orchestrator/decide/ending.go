@@ -141,7 +141,7 @@ func TasksToLookAt(g *epic.Graph, l *attempts.Ledger, wanted []bool) (ids []stri
 // NoteLooks changes the reason of a run that has completed everything if a person has to look at some tasks.
 func (s *Summary) NoteLooks() {
 	if s.Left == 0 && len(s.Looks) > 0 && (s.Reason == EpicComplete || s.Reason == NoRunnableTasks) {
-		s.Reason, s.Why = EpicLooks, "look at these: "+plaintext.Listed(s.Looks)
+		s.Reason = EpicLooks
 	}
 }
 

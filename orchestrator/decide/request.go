@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"relay/attempts"
 	"relay/epic"
@@ -128,7 +129,7 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 	switch {
 	case len(r.record.Looks()) > 0, r.asked.What == attempts.RequestApprove && r.done():
 		r.event.Type, r.event.Note = attempts.TypeApproved, &attempts.Note{Kind: "approved", Text: r.asked.Reason}
-		return []attempts.Event{r.event}, id + " is approved as it is", nil
+		return []attempts.Event{r.event}, Approved(r.task, &r.record), nil
 	case r.asked.What == attempts.RequestApprove:
 		return nil, "", &attempts.RefusedError{Reason: id + " has nothing to approve", Hint: "relay status lists what needs you"}
 	case r.status == attempts.Gated:
@@ -138,6 +139,14 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 		return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but was stopped", Hint: "relay retry " + id + " tries it again"}
 	}
 	return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but " + string(r.status), Hint: "relay status lists the gated tasks"}
+}
+
+// Approved says what a person's approval makes of a task.
+func Approved(t *epic.Task, rec *attempts.TaskRecord) string {
+	if rec.Completed {
+		return t.ID + " is approved as it is"
+	}
+	return t.ID + " is completed, as you have done it"
 }
 
 // done reports whether a person can have done the task.
@@ -213,7 +222,7 @@ func (r *request) stop() ([]attempts.Event, string, error) {
 	case r.waitsForLanding(), r.record.Running() != nil && r.record.Running().Run != r.q.state.O.Run: // or a killed run began it
 		return nil, "", &attempts.RefusedError{Reason: "no agent works on " + id + " any more: its work is checked, or waits for its landing"}
 	case !r.q.state.Plan.IsRunning(r.index):
-		refused := &attempts.RefusedError{Reason: id + " does not run: it is " + string(r.status)}
+		refused := &attempts.RefusedError{Reason: id + " is not running, but " + strings.ReplaceAll(string(r.status), "_", " ")}
 		if r.status == attempts.Pending || r.status == attempts.BlockedOn {
 			refused.Hint = "relay gate " + id + " keeps it from being tried"
 		}

@@ -122,8 +122,11 @@ func (m *builder) setHeadline(superseded bool) {
 	case last.ExitCode != nil:
 		r.State = Stopped
 		r.Headline = Headline(decide.EndReason(last.Reason), min(*last.ExitCode, 1))
-		if last.Reason == string(decide.Reload) {
+		switch {
+		case last.Reason == string(decide.Reload):
 			r.Headline = "stopped to continue with the changed plan"
+		case last.Reason == string(decide.EpicLooks) && len(decide.TasksToLookAt(m.Graph, m.Ledger, nil)) == 0:
+			r.Headline = "completed"
 		}
 	case m.Running && !superseded:
 		r.State, r.Headline = Running, "still running: this is its present state"

@@ -11,6 +11,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
 )
 
 // Decision is what a person wants of a task.
@@ -85,17 +86,13 @@ func Gate(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]atte
 // Approve takes a completed task as it is, or as done by a person.
 func Approve(o Decision, _ *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
 	rec := l.Record(t.ID)
-	done := t.Kind == epic.KindPerson && !rec.Completed
-	if !done && len(rec.Looks()) == 0 {
+	if (t.Kind != epic.KindPerson || rec.Completed) && len(rec.Looks()) == 0 {
 		return nil, "", &terminal.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status" + o.flag +
 			" lists what needs you"}
 	}
 	why := plaintext.Capped(o.App.Secrets.Text(o.Reason), 500)
 	approved := attempts.Event{Type: attempts.TypeApproved, Task: t.ID, Note: &attempts.Note{Kind: "approved", Text: why}}
-	if done {
-		return []attempts.Event{approved}, t.ID + " is completed, as you have done it", nil
-	}
-	return []attempts.Event{approved}, t.ID + " is approved as it is", nil
+	return []attempts.Event{approved}, decide.Approved(t, rec), nil
 }
 
 // Ungate lets a gated task be tried again.

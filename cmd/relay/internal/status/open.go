@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
@@ -22,7 +21,10 @@ func writeOpen(w io.Writer, l Printer, s *Report) {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Wait("open questions:"))
 	}
 	for _, t := range asking[:min(len(asking), mostOpen)] {
-		writeItem(w, l, report.Answering(t.ID).Type+l.Flag+": "+plaintext.Fit(strings.Join(t.Questions, "; "), maxWhy))
+		for _, q := range questions(t) {
+			writeItem(w, l, t.ID+": "+q)
+		}
+		fmt.Fprintf(w, "    %s\n", report.Answering(t.ID).Type+l.Flag)
 	}
 	if more := len(asking) - mostOpen; more > 0 {
 		fmt.Fprintf(w, "  and %s more: relay report%s\n", plaintext.Count(more, "task"), l.Flag)
@@ -37,6 +39,17 @@ func writeOpen(w io.Writer, l Printer, s *Report) {
 		}
 		writeItem(w, l, plaintext.Fit(t.Topic, 120)+": relay discuss replay "+plaintext.ShellWord(t.ID))
 	}
+}
+
+// questions returns what the task's agent asks, as it is shown.
+func questions(t *Task) (list []string) {
+	for _, q := range t.Questions[:min(len(t.Questions), mostOpen)] {
+		list = append(list, plaintext.Fit(q, maxWhy))
+	}
+	if more := len(t.Questions) - mostOpen; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more: relay show %s", more, t.ID))
+	}
+	return list
 }
 
 // writeItem prints an entry of a list.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -12,6 +11,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/limits"
+	"relay/orchestrator/report"
 )
 
 // Summary is what relay work --json prints when it ends.
@@ -114,8 +114,8 @@ func AskLooks(w io.Writer, l Printer, json bool, tasks []*Task, confirm func(que
 	}
 }
 
-// runText says in words how the newest run stands.
-func runText(r Run, now time.Time) string {
+// runText says in words how the newest run stands; looks is how many tasks need a look now.
+func runText(r Run, looks int, now time.Time) string {
 	switch r.State {
 	case neverRan:
 		return "none yet"
@@ -137,8 +137,11 @@ func runText(r Run, now time.Time) string {
 		}
 		return fmt.Sprintf("the last one (process %d) was killed; relay work continues", r.PID)
 	}
-	why := strings.ReplaceAll(r.Reason, "_", " ")
-	if r.Reason == string(decide.NoRunnableTasks) {
+	why := report.EndText(r.Reason)
+	switch {
+	case r.Reason == string(decide.EpicLooks) && looks == 0:
+		why = "completed"
+	case r.Reason == string(decide.NoRunnableTasks):
 		if why = "nothing is left that can run"; *r.ExitCode == terminal.OK {
 			why = "the tasks you named are completed"
 		}

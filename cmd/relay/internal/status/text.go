@@ -36,7 +36,7 @@ const InterruptedText = "interrupted"
 func Write(w io.Writer, s *Report, l Printer) {
 	l.Dead = s.Run.State != Running
 	fmt.Fprintf(w, "epic   %s  %s\n", s.Epic.ID, plaintext.Fit(s.Epic.Title, max(l.Width-len(s.Epic.ID)-9, 20)))
-	fmt.Fprintf(w, "run    %s\n", runText(s.Run, l.Now))
+	fmt.Fprintf(w, "run    %s\n", runText(s.Run, len(s.pick((*Task).needsLook)), l.Now))
 	if s.Run.Why != "" && s.Judged == nil { // else it is said there
 		l.note(w, s.Run.Why)
 		l.note(w, report.Next(decide.EndReason(s.Run.Reason)))
@@ -153,8 +153,10 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	if l.brief {
 		most = 2 * max(l.Width-len(indent), 20)
 	}
-	if why := plaintext.Fit(l.why(t), most); why != "" {
-		fmt.Fprintln(w, dim(terminal.Wrap(why, l.Width, indent)))
+	for why := range strings.SplitSeq(l.why(t), "\n") {
+		if why = plaintext.Fit(why, most); why != "" {
+			fmt.Fprintln(w, dim(terminal.Wrap(why, l.Width, indent)))
+		}
 	}
 	if l.Verbose {
 		for i := range t.Attempts {
@@ -190,12 +192,16 @@ func (l Printer) why(t *Task) string {
 	switch {
 	case !t.Stopped.IsZero() && t.Status == attempts.Pending:
 		return "stopped by you at " + FormatTime(t.Stopped, l.Now) + ": relay retry " + t.ID + l.Flag + " tries it again in this run"
+	case t.Reason == attempts.AwaitsAnswer && len(t.Questions) > 0:
+		return "asks you: " + strings.Join(questions(t), "\nasks you: ")
 	case t.Status == attempts.Gated:
 		return plaintext.Fit((&attempts.Gate{Reason: t.Reason, Detail: t.Detail}).Text(), maxWhy)
 	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
 		return "blocked by " + strings.Join(t.RootCauses, ", ") + " (gated)"
 	case t.Status == attempts.BlockedOn:
 		return "waits for " + plaintext.Some(t.WaitsFor, 5)
+	case t.continues:
+		return "continues with your answer"
 	case t.Status == attempts.Pending && t.LastError != "":
 		return plaintext.Fit("last time: "+t.LastError, maxWhy)
 	}
@@ -311,9 +317,10 @@ func (l Printer) looks(w io.Writer, tasks []*Task) {
 	const most = 10
 	for _, t := range tasks[:min(len(tasks), most)] {
 		id := t.ID + l.Flag
-		said := fmt.Sprintf("%s: look at this: %s: %s; relay approve %s takes it as it is, relay retry %s has it done again",
-			t.ID, plaintext.Fit(report.Seen(t.Looks), maxWhy), report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
-		writeItem(w, l, said)
+		writeItem(w, l, t.ID+" needs a look: "+plaintext.Fit(report.Seen(t.Looks), maxWhy))
+		next := fmt.Sprintf("%s; then relay approve %s takes it as it is, or relay retry %s has it done again",
+			report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
+		fmt.Fprintf(w, "    %s\n", terminal.Hang(next, l.Width, "      "))
 	}
 	if rest := len(tasks) - most; rest > 0 {
 		fmt.Fprintf(w, "  and %d more tasks to look at\n", rest)
