@@ -27,7 +27,7 @@ const (
 	EpicRefused  EndReason = "epic_refused"
 	EpicUnjudged EndReason = "epic_not_reviewed"
 	// Every task is completed, and a person has to look at some.
-	EpicLooks EndReason = "epic_doubtful"
+	EpicLooks EndReason = "needs_a_look"
 	// Every task was completed, and later work has broken what an earlier one was proved by, more often than it is mended.
 	EpicUndone EndReason = "epic_undone"
 )

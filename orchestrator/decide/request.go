@@ -178,6 +178,8 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 	if gated {
 		events[0].Type = attempts.TypeReset
 	}
+	var waits []string
+	r.q.state.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.q.state.O.Graph, id) })
 	switch {
 	case r.status == attempts.Completed:
 		return nil, "", &attempts.RefusedError{Reason: id + " is completed", Hint: "when the run has ended, relay retry " + id + " makes it pending again"}
@@ -188,9 +190,9 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 	case r.q.state.Plan.IsRunning(r.index):
 		return nil, "", &attempts.RefusedError{Reason: id + " is being tried now", Hint: "relay stop " + id + " ends that attempt; relay retry " + id + " then tries it again"}
 	case r.status == attempts.BlockedOn:
-		var waits []string
-		r.q.state.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.q.state.O.Graph, id) })
 		return nil, "", &attempts.RefusedError{Reason: id + " waits for " + plaintext.Some(waits, 5), Hint: "relay status says what keeps these"}
+	case len(waits) > 0:
+		return events, id + " is not gated any more, and waits for " + plaintext.Some(waits, 5), nil
 	}
 	lifted := r.q.state.Pool.Cooldowns(r.now)
 	for _, c := range lifted {

@@ -106,7 +106,7 @@ func (p *page) run(r *Run) string {
 		shown += ", until " + p.timeText(r.Until)
 	}
 	if r.Reason != "" {
-		shown += ": " + name(EndText(r.Reason))
+		shown += ": " + name(strings.ReplaceAll(r.Reason, "_", " "))
 	}
 	if r.ExitCode != nil {
 		shown += fmt.Sprintf(", exit code %d", *r.ExitCode)

@@ -107,15 +107,13 @@ func CountsText(c decide.Counts, over bool) string {
 	return text.String()
 }
 
-const looked = "completed, but some tasks need a look"
-
 // headlines say how a run ended, by its reason.
 var headlines = map[decide.EndReason]string{
 	decide.EpicComplete:    "done: every task is completed",
 	decide.EpicRefused:     "every task is completed, but the epic as a whole has not passed its review",
 	decide.EpicUnjudged:    "every task is completed, but the epic as a whole has not passed its review",
 	decide.EpicUndone:      "every task was completed, but work that landed later has broken some of it: that needs you",
-	decide.EpicLooks:       looked,
+	decide.EpicLooks:       "completed, but some tasks need a look",
 	decide.Interrupted:     "stopped before the end; nothing is lost, relay work continues",
 	decide.Deadline:        "stopped at its deadline; nothing is lost, relay work continues",
 	decide.NoRunner:        "stopped because no agent can work; nothing is lost",
@@ -132,14 +130,6 @@ func Headline(reason decide.EndReason, left int) string {
 		return cmp.Or(headlines[reason], "stopped early; nothing is lost")
 	}
 	return cmp.Or(headlines[reason], "ended by an error; nothing recorded is lost")
-}
-
-// EndText returns in a few words why a run ended.
-func EndText(reason string) string {
-	if reason == string(decide.EpicLooks) {
-		return looked
-	}
-	return strings.ReplaceAll(reason, "_", " ")
 }
 
 // Next returns text that says what to do after a limit of the run; "" when there is nothing to say.

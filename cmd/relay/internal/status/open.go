@@ -21,8 +21,8 @@ func writeOpen(w io.Writer, l Printer, s *Report) {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Wait("open questions:"))
 	}
 	for _, t := range asking[:min(len(asking), mostOpen)] {
-		for _, q := range questions(t) {
-			writeItem(w, l, t.ID+": "+q)
+		for _, q := range t.Questions[:min(len(t.Questions), mostOpen)] {
+			writeItem(w, l, t.ID+": "+plaintext.Fit(q, maxWhy))
 		}
 		fmt.Fprintf(w, "    %s\n", report.Answering(t.ID).Type+l.Flag)
 	}
@@ -39,17 +39,6 @@ func writeOpen(w io.Writer, l Printer, s *Report) {
 		}
 		writeItem(w, l, plaintext.Fit(t.Topic, 120)+": relay discuss replay "+plaintext.ShellWord(t.ID))
 	}
-}
-
-// questions returns what the task's agent asks, as it is shown.
-func questions(t *Task) (list []string) {
-	for _, q := range t.Questions[:min(len(t.Questions), mostOpen)] {
-		list = append(list, plaintext.Fit(q, maxWhy))
-	}
-	if more := len(t.Questions) - mostOpen; more > 0 {
-		list = append(list, fmt.Sprintf("and %d more: relay show %s", more, t.ID))
-	}
-	return list
 }
 
 // writeItem prints an entry of a list.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -11,7 +12,6 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/limits"
-	"relay/orchestrator/report"
 )
 
 // Summary is what relay work --json prints when it ends.
@@ -137,7 +137,7 @@ func runText(r Run, looks int, now time.Time) string {
 		}
 		return fmt.Sprintf("the last one (process %d) was killed; relay work continues", r.PID)
 	}
-	why := report.EndText(r.Reason)
+	why := strings.ReplaceAll(r.Reason, "_", " ")
 	switch {
 	case r.Reason == string(decide.EpicLooks) && looks == 0:
 		why = "completed"

@@ -167,19 +167,14 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 
 // mark returns what marks a state, which is in words.
 func (l Printer) mark(state string) func(string) string {
-	switch state {
-	case "completed":
-		return l.Paint.Good
-	case "gated":
-		return l.Paint.Bad
-	case "waiting", InterruptedText:
-		return l.Paint.Wait
-	case "in progress":
-		return l.Paint.Strong
-	case "blocked":
-		return l.Paint.Dim
+	paint := map[string]func(string) string{
+		"completed": l.Paint.Good, "gated": l.Paint.Bad, "waiting": l.Paint.Wait, InterruptedText: l.Paint.Wait,
+		"in progress": l.Paint.Strong, "blocked": l.Paint.Dim,
+	}[state]
+	if paint == nil {
+		return unmarked
 	}
-	return unmarked
+	return paint
 }
 
 func unmarked(s string) string { return s }
@@ -193,7 +188,7 @@ func (l Printer) why(t *Task) string {
 	case !t.Stopped.IsZero() && t.Status == attempts.Pending:
 		return "stopped by you at " + FormatTime(t.Stopped, l.Now) + ": relay retry " + t.ID + l.Flag + " tries it again in this run"
 	case t.Reason == attempts.AwaitsAnswer && len(t.Questions) > 0:
-		return "asks you: " + strings.Join(questions(t), "\nasks you: ")
+		return "asks you: " + strings.Join(t.Questions, "\nasks you: ")
 	case t.Status == attempts.Gated:
 		return plaintext.Fit((&attempts.Gate{Reason: t.Reason, Detail: t.Detail}).Text(), maxWhy)
 	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
