@@ -228,7 +228,7 @@ func HolderText(h *attempts.Holder) string {
 	if h == nil || h.PID == 0 {
 		return "another process"
 	}
-	return fmt.Sprintf("process %d on %s since %s", h.PID, h.Host, h.Since.Local().Format("2006-01-02 15:04"))
+	return fmt.Sprintf("process %d on %s since %s", h.PID, h.Host, plaintext.LocalTime(h.Since))
 }
 
 // HolderMessage returns text that says that another relay holds the epic, or else what err is about.
