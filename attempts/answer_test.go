@@ -76,7 +76,7 @@ func TestHeldTaskAsks(t *testing.T) {
 	for _, e := range []Event{started("T1", 1), held, asking("T1", 1, "Which port?"), {Type: TypeAnswered, Task: "T1", Answer: &Answer{Text: "8080"}}} {
 		f.apply(&e)
 	}
-	if rec.Gate == nil || rec.Gate.Reason != UserBlocked || !rec.Answered() {
+	if rec.Gate == nil || rec.Gate.Reason != UserBlocked || rec.OpenQuestions() != nil {
 		t.Fatalf("held and answered: %+v", rec)
 	}
 	f.apply(&Event{Type: TypeUngated, Task: "T1"})

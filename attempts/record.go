@@ -286,25 +286,16 @@ func (rec *TaskRecord) answer(e *Event) {
 // OpenQuestions returns the questions of the last attempt that asked any, unless a person said something to the task since, or a later
 // attempt completed it and asked nothing.
 func (rec TaskRecord) OpenQuestions() []string {
-	for i := len(rec.Attempts) - 1; i >= rec.answeredUpTo(); i-- {
+	from := 0
+	if n := len(rec.Answers); n > 0 {
+		from = rec.Answers[n-1].After
+	}
+	for i := len(rec.Attempts) - 1; i >= from; i-- {
 		if a := &rec.Attempts[i]; len(a.Receipt.Questions) > 0 || a.Result == ResultSuccess {
 			return a.Receipt.Questions
 		}
 	}
 	return nil
-}
-
-// answeredUpTo returns how many attempts had ended when a person last said something to the task's agents.
-func (rec TaskRecord) answeredUpTo() int {
-	if n := len(rec.Answers); n > 0 {
-		return rec.Answers[n-1].After
-	}
-	return 0
-}
-
-// Answered reports whether a person has said something to the task's agents after the last attempt.
-func (rec TaskRecord) Answered() bool {
-	return len(rec.Attempts) > 0 && rec.answeredUpTo() == len(rec.Attempts)
 }
 
 // AnswerTo returns what a person says to the agents of a task, with the questions that are open; nil for no text.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
@@ -142,7 +143,9 @@ func Retry(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]att
 	}
 	message := t.ID + " is pending again"
 	stays := ""
-	if rec := l.Tasks[t.ID]; rec != nil && rec.Completed && o.Reason == "" && !rec.Answered() {
+	rec := l.Record(t.ID)
+	said := o.Reason != "" || slices.ContainsFunc(rec.Answers, func(a attempts.Answer) bool { return a.After == len(rec.Attempts) })
+	if rec.Completed && !said {
 		stays = "\nits commits stay: revert them or change the task in epic.yml, or the agent finds nothing to do"
 	}
 	if n := len(events) - 1; n > 0 {
