@@ -193,7 +193,8 @@ func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 	state := Task{
 		ID: t.ID, Title: t.Title, person: t.Kind == epic.KindPerson, Attempt: rec.Charges(),
 		MaxAttempts: cmp.Or(max(t.MaxAttempts, 0), maxAttempts),
-		continues:   verdict.Continued(*rec) != nil, Tries: len(rec.Attempts), Looks: rec.Looks(), Questions: rec.OpenQuestions(), Usage: rec.Used(),
+		continues:   verdict.Continued(*rec) != nil,
+		Tries:       len(rec.Attempts), Looks: rec.Looks(), Questions: rec.OpenQuestions(), Usage: rec.Used(),
 	}
 	if running := rec.Running(); running != nil {
 		state.Attempt++

@@ -153,10 +153,8 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	if l.brief {
 		most = 2 * max(l.Width-len(indent), 20)
 	}
-	for why := range strings.SplitSeq(l.why(t), "\n") {
-		if why = plaintext.Fit(why, most); why != "" {
-			fmt.Fprintln(w, dim(terminal.Wrap(why, l.Width, indent)))
-		}
+	for _, why := range strings.FieldsFunc(l.why(t), func(r rune) bool { return r == '\n' }) {
+		fmt.Fprintln(w, dim(terminal.Wrap(plaintext.Fit(why, most), l.Width, indent)))
 	}
 	if l.Verbose {
 		for i := range t.Attempts {
