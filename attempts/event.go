@@ -222,7 +222,6 @@ type Receipt struct {
 	Kept          []string  `json:"also_kept,omitempty" yaml:"also_kept,omitempty" text:"own"` // further refs: what its agent left elsewhere
 	Contested     []string  `json:"contested,omitempty" yaml:"contested,omitempty"`            // files over which it could not land
 	WeakerTests   []string  `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"`      // tests that prove less, or something else
-	Doubtful      bool      `json:"doubtful,omitempty" yaml:"doubtful,omitempty"`              // of older relays: the weaker tests are looks
 	Looks         []Look    `json:"looks,omitempty" yaml:"looks,omitempty"`                    // of work that lands
 	Review        *Reviewed `json:"review,omitempty" yaml:"review,omitempty"`
 	Extra         string    `json:"extra,omitempty" yaml:"-" text:"block"` // as in Attempt

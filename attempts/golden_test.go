@@ -25,7 +25,7 @@ func TestFormats(t *testing.T) {
 	lands := landing("T5", 1)
 	lands.Landing.Receipt.Checks[0].Attribution = FixedByTask
 	lands.Landing.Receipt.ResultFrom, lands.Landing.Receipt.AlreadyDone = ResultAsked, true
-	lands.Landing.Receipt.WeakerTests, lands.Landing.Receipt.Doubtful = []string{"sum_test.py proves less than before"}, true
+	lands.Landing.Receipt.WeakerTests = []string{"sum_test.py proves less than before"}
 	lands.Landing.Receipt.Looks = []Look{{Cause: "done already", Text: "nothing was changed"}}
 	lands.Landing.Receipt.Statement = everythingSaid()
 	lands.Landing.Changes = []FileChange{{Path: "a.go", Kind: FileAdded, Added: 3}, {Path: "c.go", Kind: FileRenamed, From: "b.go", Added: 1, Deleted: 2}}

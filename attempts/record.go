@@ -56,11 +56,7 @@ func (rec *TaskRecord) Looks() []Look {
 	if !rec.Completed || last < rec.CountFrom {
 		return nil
 	}
-	r := &rec.Attempts[last].Receipt
-	if r.Doubtful {
-		return []Look{{Cause: "tests prove less", Text: strings.Join(r.WeakerTests, "; ")}}
-	}
-	return r.Looks
+	return rec.Attempts[last].Receipt.Looks
 }
 
 // SinceReset returns the attempts since the last ungate or retry.
@@ -156,7 +152,7 @@ func (rec *TaskRecord) end(e *Event) {
 	if in.Model != "" {
 		a.Model = in.Model
 	}
-	if in.Gate != nil && !rec.Completed { // what is done stays done
+	if in.Gate != nil && !rec.Completed && rec.Gate == nil { // completed stays completed, and held by a person stays held
 		rec.Gate = gateOf(in.Gate, e.At)
 	}
 	if in.Result == ResultSuccess {
@@ -183,10 +179,12 @@ func (rec *TaskRecord) attempt(id int) *Attempt {
 	return nil
 }
 
-// ungate resets what counts towards a gate. Work that waits for its review is kept, to be reviewed.
+// ungate resets what counts towards a gate. Work that waits for its review is kept, to be reviewed, and an answered session of a task
+// that a person held, to be continued.
 func (rec *TaskRecord) ungate() {
 	last := len(rec.Attempts) - 1
-	waits := rec.Gate != nil && rec.Gate.Reason == Infrastructure && last >= 0 && rec.Attempts[last].AwaitsReview()
+	waits := rec.Gate != nil && last >= 0 && (rec.Gate.Reason == Infrastructure && rec.Attempts[last].AwaitsReview() ||
+		rec.Gate.Reason == UserBlocked && rec.Attempts[last].Outcome == Asked)
 	rec.Gate, rec.CountFrom = nil, len(rec.Attempts)
 	if waits {
 		rec.CountFrom = last
@@ -258,6 +256,7 @@ func gateOf(g *Gate, at time.Time) *Gate {
 // Answer is what a person said to the agents of a task.
 type Answer struct {
 	At       time.Time `json:"at" yaml:"at"`
+	After    int       `json:"after,omitempty" yaml:"after,omitempty"`                    // attempts that had ended then
 	Question string    `json:"question,omitempty" yaml:"question,omitempty" text:"block"` // that was open then; "": none
 	Text     string    `json:"text" yaml:"text" text:"block"`
 }
@@ -274,7 +273,10 @@ func (rec *TaskRecord) answer(e *Event) {
 		return
 	}
 	a := *e.Answer
-	a.At = e.At
+	a.At, a.After = e.At, len(rec.Attempts)
+	if rec.Running() != nil {
+		a.After--
+	}
 	rec.Answers = append(slices.Clip(rec.Answers[max(0, len(rec.Answers)-mostAnswers+1):]), a)
 	if rec.Gate != nil && rec.Gate.Reason == AwaitsAnswer {
 		rec.Gate = nil
@@ -284,14 +286,14 @@ func (rec *TaskRecord) answer(e *Event) {
 // OpenQuestions returns the questions of the last attempt that asked any, unless a person said something to the task since, or a later
 // attempt completed it and asked nothing.
 func (rec TaskRecord) OpenQuestions() []string {
-	for _, a := range slices.Backward(rec.Attempts) {
-		if len(a.Receipt.Questions) == 0 && a.Result != ResultSuccess {
-			continue
+	from := 0
+	if n := len(rec.Answers); n > 0 {
+		from = rec.Answers[n-1].After
+	}
+	for i := len(rec.Attempts) - 1; i >= from; i-- {
+		if a := &rec.Attempts[i]; len(a.Receipt.Questions) > 0 || a.Result == ResultSuccess {
+			return a.Receipt.Questions
 		}
-		if n := len(rec.Answers); n > 0 && rec.Answers[n-1].At.After(a.EndedAt) {
-			return nil
-		}
-		return a.Receipt.Questions
 	}
 	return nil
 }
@@ -302,13 +304,4 @@ func (rec TaskRecord) AnswerTo(text string) *Answer {
 		return nil
 	}
 	return &Answer{Question: strings.Join(rec.OpenQuestions(), "\n"), Text: plaintext.Capped(text, MaxAnswer)}
-}
-
-// ContinuesWith returns the runner whose session the next attempt continues: its last one asked, and a person has answered; "": none.
-func (rec TaskRecord) ContinuesWith() (runner string) {
-	n := len(rec.Attempts)
-	if rec.Gate == nil && n > rec.CountFrom && rec.Attempts[n-1].Outcome == Asked && len(rec.Answers) > 0 && len(rec.OpenQuestions()) == 0 {
-		return rec.Attempts[n-1].Runner
-	}
-	return ""
 }

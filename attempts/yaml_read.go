@@ -52,19 +52,30 @@ func (m *byTask[T]) UnmarshalYAML(n *yaml.Node) error {
 		m.faults = append(m.faults, fmt.Sprintf("line %d is not a map of tasks", n.Line))
 		return nil
 	}
+	m.faults = once(n)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		var v T
-		if _, twice := m.of[key.Value]; twice {
-			m.faults = append(m.faults, fmt.Sprintf("line %d has %s a second time", key.Line, key.Value))
-			continue
-		}
 		if value.Decode(&v) != nil {
 			m.faults = append(m.faults, fmt.Sprintf("line %d: %s cannot be read", value.Line, key.Value))
 		}
 		m.of[key.Value] = v
 	}
 	return nil
+}
+
+// once leaves the first of two values of a key in a map, for which the decoder would read nothing of it, and names the others.
+func once(n *yaml.Node) (twice []string) {
+	all, seen := n.Content, map[string]bool{}
+	n.Content = nil
+	for i := 0; i+1 < len(all); i += 2 {
+		if key := all[i]; seen[key.Value] {
+			twice = append(twice, fmt.Sprintf("line %d has %s a second time", key.Line, key.Value))
+		} else {
+			seen[key.Value], n.Content = true, append(n.Content, key, all[i+1])
+		}
+	}
+	return twice
 }
 
 type gateYAML struct {
@@ -157,6 +168,7 @@ func parseLedger(src []byte) (*parsed, error) {
 		return nil, errors.New("it is not a map")
 	}
 	var odd *yaml.TypeError
+	twice := once(root.Content[0])
 	if err := root.Decode(&y); errors.As(err, &odd) {
 		p.odd = odd.Errors
 	} else if err != nil {
@@ -169,7 +181,7 @@ func parseLedger(src []byte) (*parsed, error) {
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there is a second YAML document in it")
 	}
-	p.ledger, p.unsure = y.ledger(), slices.Concat(y.Status.faults, y.Gated.faults)
+	p.ledger, p.unsure = y.ledger(), slices.Concat(twice, y.Status.faults, y.Gated.faults)
 	p.extra, p.foreign = y.Rest.text(), y.Folded == nil
 	for _, id := range slices.Sorted(maps.Keys(y.Status.of)) { // an unknown state would count as pending
 		if s := y.Status.of[id]; !p.foreign && !slices.Contains([]Status{Pending, InProgress, Completed, BlockedOn, Gated}, Status(s)) {

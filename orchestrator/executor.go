@@ -134,11 +134,10 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 	return a
 }
 
-// continueSession has the attempt continue the session of the last one, if a person has answered that and its runner is the same.
+// continueSession has the attempt continue the session that a person has answered, if its runner is the same.
 func continueSession(a *engine.Attempt, record attempts.TaskRecord) {
-	if a.Runner != "" && record.ContinuesWith() == a.Runner {
-		a.Session = record.Attempts[len(record.Attempts)-1].Session
-		a.Spent = engine.SpentBy(a.Session, record.Attempts)
+	if its := verdict.Continued(record); its != nil && its.Runner == a.Runner {
+		a.Session, a.Spent = its.Session, engine.SpentBy(its.Session, record.Attempts)
 	}
 }
 

@@ -170,7 +170,7 @@ func LocalTimeOn(t, now time.Time, layout string) string {
 }
 
 // LocalTime returns a time in local time, as people read it.
-func LocalTime(t time.Time) string { return t.Local().Format(time.RFC3339) }
+func LocalTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 // Listed joins the first few of a list of foreign names, made harmless.
 func Listed(names []string) string {

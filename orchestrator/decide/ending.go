@@ -27,7 +27,7 @@ const (
 	EpicRefused  EndReason = "epic_refused"
 	EpicUnjudged EndReason = "epic_not_reviewed"
 	// Every task is completed, and a person has to look at some.
-	EpicLooks EndReason = "epic_doubtful"
+	EpicLooks EndReason = "needs_a_look"
 	// Every task was completed, and later work has broken what an earlier one was proved by, more often than it is mended.
 	EpicUndone EndReason = "epic_undone"
 )
@@ -141,7 +141,7 @@ func TasksToLookAt(g *epic.Graph, l *attempts.Ledger, wanted []bool) (ids []stri
 // NoteLooks changes the reason of a run that has completed everything if a person has to look at some tasks.
 func (s *Summary) NoteLooks() {
 	if s.Left == 0 && len(s.Looks) > 0 && (s.Reason == EpicComplete || s.Reason == NoRunnableTasks) {
-		s.Reason, s.Why = EpicLooks, "look at these: "+plaintext.Listed(s.Looks)
+		s.Reason = EpicLooks
 	}
 }
 

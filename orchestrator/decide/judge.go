@@ -146,20 +146,19 @@ func (c *Judge) gate(now limits.Instant, record attempts.TaskRecord, o EndedAtte
 
 // advance moves the task and the counters on. The caller holds Mu.
 func (c *Judge) advance(j Job, a engine.Attempt, f engine.Result, e attempts.Ended) {
-	after := verdict.Follow(f.Reported(), e)
+	after, record := verdict.Follow(f.Reported(), e), c.state.store.Task(a.Task.ID)
 	switch {
 	case after.Task == verdict.TaskCompleted:
 		c.state.Plan.Complete(j.Index)
 		delete(c.state.Withheld, j.Index)
 	case after.Task == verdict.TaskGated || c.state.Withheld[j.Index]:
 		c.state.Plan.Gate(j.Index)
-		if e.Gate != nil && e.Gate.Reason == attempts.AwaitsAnswer {
+		if record.Gate != nil && record.Gate.Reason == attempts.AwaitsAnswer {
 			c.state.asking[j.Index] = true
 		}
 	case after.Task == verdict.TaskPutOff:
 		c.state.Plan.Postpone(j.Index)
 	default:
-		record := c.state.store.Task(a.Task.ID)
 		lacks := verdict.MayLack(e)
 		switch lacking := schedule.MissingReviewers(record); {
 		case lacking != nil:

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"relay/attempts"
 	"relay/epic"
 	"relay/epic/plaintext"
 	"relay/orchestrator/limits"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/verdict"
 )
 
 // ErrStopped is the cause with which an attempt is cancelled that a person stops.
@@ -127,7 +129,7 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 	switch {
 	case len(r.record.Looks()) > 0, r.asked.What == attempts.RequestApprove && r.done():
 		r.event.Type, r.event.Note = attempts.TypeApproved, &attempts.Note{Kind: "approved", Text: r.asked.Reason}
-		return []attempts.Event{r.event}, id + " is approved as it is", nil
+		return []attempts.Event{r.event}, Approved(r.task, &r.record), nil
 	case r.asked.What == attempts.RequestApprove:
 		return nil, "", &attempts.RefusedError{Reason: id + " has nothing to approve", Hint: "relay status lists what needs you"}
 	case r.status == attempts.Gated:
@@ -137,6 +139,14 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 		return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but was stopped", Hint: "relay retry " + id + " tries it again"}
 	}
 	return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but " + string(r.status), Hint: "relay status lists the gated tasks"}
+}
+
+// Approved says what a person's approval makes of a task.
+func Approved(t *epic.Task, rec *attempts.TaskRecord) string {
+	if rec.Completed {
+		return t.ID + " is approved as it is"
+	}
+	return t.ID + " is completed, as you have done it"
 }
 
 // done reports whether a person can have done the task.
@@ -168,6 +178,8 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 	if gated {
 		events[0].Type = attempts.TypeReset
 	}
+	var waits []string
+	r.q.state.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.q.state.O.Graph, id) })
 	switch {
 	case r.status == attempts.Completed:
 		return nil, "", &attempts.RefusedError{Reason: id + " is completed", Hint: "when the run has ended, relay retry " + id + " makes it pending again"}
@@ -178,9 +190,9 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 	case r.q.state.Plan.IsRunning(r.index):
 		return nil, "", &attempts.RefusedError{Reason: id + " is being tried now", Hint: "relay stop " + id + " ends that attempt; relay retry " + id + " then tries it again"}
 	case r.status == attempts.BlockedOn:
-		var waits []string
-		r.q.state.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.q.state.O.Graph, id) })
 		return nil, "", &attempts.RefusedError{Reason: id + " waits for " + plaintext.Some(waits, 5), Hint: "relay status says what keeps these"}
+	case len(waits) > 0:
+		return events, id + " is not gated any more, and waits for " + plaintext.Some(waits, 5), nil
 	}
 	lifted := r.q.state.Pool.Cooldowns(r.now)
 	for _, c := range lifted {
@@ -212,7 +224,7 @@ func (r *request) stop() ([]attempts.Event, string, error) {
 	case r.waitsForLanding(), r.record.Running() != nil && r.record.Running().Run != r.q.state.O.Run: // or a killed run began it
 		return nil, "", &attempts.RefusedError{Reason: "no agent works on " + id + " any more: its work is checked, or waits for its landing"}
 	case !r.q.state.Plan.IsRunning(r.index):
-		refused := &attempts.RefusedError{Reason: id + " does not run: it is " + string(r.status)}
+		refused := &attempts.RefusedError{Reason: id + " is not running, but " + strings.ReplaceAll(string(r.status), "_", " ")}
 		if r.status == attempts.Pending || r.status == attempts.BlockedOn {
 			refused.Hint = "relay gate " + id + " keeps it from being tried"
 		}
@@ -264,7 +276,7 @@ func (q *Requests) Apply(now limits.Instant, task string, what attempts.RequestK
 		q.limits.breaker.Skip(now)
 		s.Plan.Hasten(index)
 		q.restore(index)
-	case what == attempts.RequestUngate, what == attempts.RequestAnswer && s.store.Task(task).ContinuesWith() != "":
+	case what == attempts.RequestUngate, what == attempts.RequestAnswer && !s.Withheld[index] && verdict.Continued(s.store.Task(task)) != nil:
 		q.restore(index)
 	case what == attempts.RequestApprove && s.store.Task(task).Completed && s.Plan.Task(index).Kind == epic.KindPerson:
 		s.Plan.Complete(index)

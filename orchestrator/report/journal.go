@@ -94,18 +94,11 @@ func noted(e attempts.Event) (kind, text string) {
 
 // requestText says what a person has asked of the run.
 func requestText(e attempts.Event) string {
-	switch e.Request.What {
-	case attempts.RequestPause:
-		return "a person had the run start nothing new: relay pause"
-	case attempts.RequestContinue:
-		return "a person ended the pause: relay pause --off"
-	case attempts.RequestStop:
-		return strings.TrimSpace("stopped by a person: relay stop " + e.Task)
-	case attempts.RequestRetry:
-		return "a person had it tried at once: relay retry " + e.Task
-	default:
-		return "a person asked the run: " + string(e.Request.What)
+	typed := string(e.Request.What)
+	if e.Request.What == attempts.RequestContinue {
+		typed = "pause --off"
 	}
+	return strings.TrimSpace("a person typed relay " + typed + " " + e.Task)
 }
 
 // begin opens a run: of the same night, if the one before went on as this one.

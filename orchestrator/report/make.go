@@ -37,8 +37,8 @@ type builder struct {
 	Input
 	r      *Report
 	runs   []string // ids
-	agents attempts.Spenders
-	models attempts.Spenders // by the name of the model
+	agents Spenders
+	models Spenders // by the name of the model
 	causes [][]string
 	blocks map[string]int // tasks that wait for a gated one
 }
@@ -122,8 +122,11 @@ func (m *builder) setHeadline(superseded bool) {
 	case last.ExitCode != nil:
 		r.State = Stopped
 		r.Headline = Headline(decide.EndReason(last.Reason), min(*last.ExitCode, 1))
-		if last.Reason == string(decide.Reload) {
+		switch {
+		case last.Reason == string(decide.Reload):
 			r.Headline = "stopped to continue with the changed plan"
+		case last.Reason == string(decide.EpicLooks) && len(decide.TasksToLookAt(m.Graph, m.Ledger, nil)) == 0:
+			r.Headline = "completed"
 		}
 	case m.Running && !superseded:
 		r.State, r.Headline = Running, "still running: this is its present state"
@@ -148,7 +151,7 @@ func (m *builder) sumUsage() {
 }
 
 // shares returns what each has used, the dearest first.
-func shares(all attempts.Spenders) []Share {
+func shares(all Spenders) []Share {
 	all.Rank()
 	list := []Share{}
 	for _, s := range all {

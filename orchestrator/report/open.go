@@ -17,7 +17,7 @@ func Answering(task string) Command {
 func collectQuestions(m *builder) {
 	for i := range m.r.Tasks {
 		t := &m.r.Tasks[i]
-		open := strings.Join(m.Ledger.Record(t.ID).OpenQuestions(), "; ")
+		open := strings.Join(m.Ledger.Record(t.ID).OpenQuestions(), " ")
 		if open != "" && (t.Gate == nil || t.Gate.Reason != attempts.AwaitsAnswer) {
 			answer := []Command{{Answering(t.ID).Type, "its next agent, and those that build on it, get the answer"}}
 			addFlag(m, answer)

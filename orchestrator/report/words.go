@@ -113,7 +113,7 @@ var headlines = map[decide.EndReason]string{
 	decide.EpicRefused:     "every task is completed, but the epic as a whole has not passed its review",
 	decide.EpicUnjudged:    "every task is completed, but the epic as a whole has not passed its review",
 	decide.EpicUndone:      "every task was completed, but work that landed later has broken some of it: that needs you",
-	decide.EpicLooks:       "completed, but look at some of it: that needs you",
+	decide.EpicLooks:       "completed, but some tasks need a look",
 	decide.Interrupted:     "stopped before the end; nothing is lost, relay work continues",
 	decide.Deadline:        "stopped at its deadline; nothing is lost, relay work continues",
 	decide.NoRunner:        "stopped because no agent can work; nothing is lost",

@@ -102,9 +102,9 @@ var looks = []look{
 				return nil
 			}
 			if e.Panel.Approved {
-				return []string{"nothing was changed: it was done already, as its checks and reviewers say"}
+				return []string{"nothing was changed, as its checks and reviewers say that it was done already"}
 			}
-			return []string{"nothing was changed: it was done already, as its checks say"}
+			return []string{"nothing was changed, as its checks say that it was done already"}
 		},
 	},
 }

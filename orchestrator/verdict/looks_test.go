@@ -98,8 +98,8 @@ func TestLooks(t *testing.T) {
 		},
 		{
 			func(e *Evidence) { e.Work.Empty = true },
-			attempts.Look{Cause: "done already", Text: "nothing was changed: it was done already, as its checks say"},
-			"nothing was changed: it was done already, as its checks and reviewers say",
+			attempts.Look{Cause: "done already", Text: "nothing was changed, as its checks say that it was done already"},
+			"nothing was changed, as its checks and reviewers say that it was done already",
 		},
 	} {
 		e := proved()

@@ -1,6 +1,11 @@
 package verdict
 
-import "relay/attempts"
+import (
+	"cmp"
+	"slices"
+
+	"relay/attempts"
+)
 
 // Previous returns the last attempt at a task from whose work the next one continues: one that was stopped through no
 // fault of its agent, that changed protected files (its work is kept without these changes), ran out of time or
@@ -31,3 +36,21 @@ var cutShort = map[attempts.Category]bool{
 
 // IsUnfinished reports whether an attempt did a part of the task, and the next one continues from that whatever has landed meanwhile.
 func IsUnfinished(before *attempts.Attempt) bool { return ClassOf(before.Outcome).goesOn }
+
+// Continued returns the attempt whose session the next one continues: the last, or the last before those that continued it and ended
+// through no fault of the agent, if it asked and a person has answered; nil: none.
+func Continued(rec attempts.TaskRecord) *attempts.Attempt {
+	newest := ""
+	for _, a := range slices.Backward(rec.SinceReset()) {
+		newest = cmp.Or(newest, a.Session)
+		switch {
+		case rec.Gate != nil || len(rec.Answers) == 0 || len(rec.OpenQuestions()) > 0 || a.Session != "" && a.Session != newest:
+			return nil
+		case a.Outcome == attempts.Asked:
+			return &a
+		case !ClassOf(a.Outcome).resumes:
+			return nil
+		}
+	}
+	return nil
+}

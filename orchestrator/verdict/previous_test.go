@@ -37,3 +37,33 @@ func TestPrevious(t *testing.T) {
 		}
 	}
 }
+
+// A session that a person has answered is continued, also after attempts that were interrupted while they continued it, and not while a
+// person holds the task, after a failure, or when another session began since.
+func TestContinued(t *testing.T) {
+	t.Parallel()
+	asked := attempts.Attempt{ID: 1, Outcome: attempts.Asked, Session: "s1"}
+	asked.Receipt.Questions = []string{"Which port?"}
+	later := func(o attempts.Outcome, session string) []attempts.Attempt {
+		return []attempts.Attempt{asked, {ID: 2, Outcome: o, Session: session}}
+	}
+	answers := []attempts.Answer{{Text: "8080", After: 1}}
+	for name, c := range map[string]struct {
+		rec  attempts.TaskRecord
+		want bool
+	}{
+		"answered":         {attempts.TaskRecord{Attempts: []attempts.Attempt{asked}, Answers: answers}, true},
+		"not answered":     {attempts.TaskRecord{Attempts: []attempts.Attempt{asked}}, false},
+		"held":             {attempts.TaskRecord{Attempts: []attempts.Attempt{asked}, Answers: answers, Gate: &attempts.Gate{}}, false},
+		"stopped":          {attempts.TaskRecord{Attempts: later(attempts.Stopped, "s1"), Answers: answers}, true},
+		"stopped at once":  {attempts.TaskRecord{Attempts: later(attempts.Stopped, ""), Answers: answers}, true},
+		"limited":          {attempts.TaskRecord{Attempts: later(attempts.Quota, "s1"), Answers: answers}, true},
+		"another session":  {attempts.TaskRecord{Attempts: later(attempts.Stopped, "s2"), Answers: answers}, false},
+		"failed":           {attempts.TaskRecord{Attempts: later(attempts.Check, "s1"), Answers: answers}, false},
+		"reset by you    ": {attempts.TaskRecord{Attempts: []attempts.Attempt{asked}, Answers: answers, CountFrom: 1}, false},
+	} {
+		if got := Continued(c.rec); (got != nil) != c.want || got != nil && got.ID != 1 {
+			t.Errorf("%s: it continues %v", name, got)
+		}
+	}
+}

@@ -125,7 +125,7 @@ func cutShort(why string, r runners.Report, err error) (runners.Report, error) {
 	if why == "" {
 		return r, err
 	}
-	return runners.Report{Outcome: runners.Stopped, Detail: why, Usage: r.Usage, Model: r.Model, Tools: r.Tools}, nil
+	return runners.Report{Outcome: runners.Stopped, Detail: why, Session: r.Session, Usage: r.Usage, Model: r.Model, Tools: r.Tools}, nil
 }
 
 // brief writes the brief of an attempt.

@@ -105,7 +105,7 @@ func (opts logsOptions) ofTask(view *attempts.View, flag string) ([]agentlog.Att
 	if g := rec.Gate; g != nil {
 		gated := fmt.Sprintf("%s is gated: %s", opts.task, g.Text())
 		if len(rec.Attempts) == 0 {
-			return nil, &terminal.Hinted{Err: errors.New(gated + "; it has not been tried"), Hint: "relay ungate " + opts.task + flag}
+			return nil, &terminal.Hinted{Err: errors.New(gated + "; it has not been tried"), Hint: "relay show " + opts.task + flag}
 		}
 		next := "relay ungate " + opts.task + flag + " to try again"
 		if g.Reason == attempts.AwaitsAnswer {

@@ -85,7 +85,7 @@ func TestRealAgentsPlanWithout(t *testing.T) {
 				}
 				l.model.Play(cli, c.script...)
 				before := l.git("status", "--porcelain") + l.git("rev-parse", "HEAD")
-				r := l.run("plan", c.idea, "--rounds", "1", "--budget-usd", c.usd)
+				r := l.run("plan", c.idea, "--rounds", "1", "--budget", c.usd)
 				r.wants(t, c.code)
 				if said := r.stdout.String() + r.stderr.String(); !strings.Contains(said, c.says) {
 					t.Errorf("it says %s", said)

@@ -112,8 +112,8 @@ func findEnds(ctx context.Context, f *Step, o Options) error {
 	}
 	if own == "" && branch == "" {
 		return &attempts.RefusedError{
-			Reason: "there is no branch " + f.Name + ": nothing of this epic was made in worktrees",
-			Hint:   "relay work makes it\nwith isolation none the work is on your own branch\nrelay init --adopt relay/EPIC PLAN, if the ledger of an earlier day is gone",
+			Reason: "there is no branch " + f.Name + ": no task of this epic has worked in a worktree",
+			Hint:   "with isolation none or shared the work is in your checkout: git log, git status\nwith isolation worktree relay work makes the branch\nrelay init --adopt relay/EPIC PLAN, if the ledger of an earlier day is gone",
 		}
 	}
 	if !o.Ledger.Begun && f.Into == "" {

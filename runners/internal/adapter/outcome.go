@@ -32,7 +32,7 @@ func ClaimOutcome(req runners.Request, r *runners.Report, badResult error) (runn
 	case r.Result == nil:
 		return runners.BadResult, runners.OneLine(badResult.Error(), runners.MaxDetail)
 	case r.Result.Status == runners.StatusQuestion:
-		return runners.Asked, runners.OneLine(strings.Join(r.Result.Questions, "; "), runners.MaxDetail)
+		return runners.Asked, runners.OneLine(strings.Join(r.Result.Questions, " "), runners.MaxDetail)
 	case r.Result.Status == runners.StatusFailure:
 		return runners.Failed, runners.OneLine(cmp.Or(r.Result.ErrorSummary, r.Result.Summary), runners.MaxDetail)
 	}

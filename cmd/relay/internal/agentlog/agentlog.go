@@ -78,6 +78,9 @@ func (v *Viewer) Show(list []Attempt) error {
 			return err
 		}
 	}
+	if v.source == "" && !v.options.JSON {
+		fmt.Fprint(v.app.Err, "relay: note: the agent said nothing and used no tool\n")
+	}
 	return nil
 }
 

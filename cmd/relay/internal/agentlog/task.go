@@ -81,7 +81,7 @@ func NewTask(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic
 // PickAttempt returns the attempt of a number, or with 0 the last one. It fails when there is none.
 func PickAttempt(task string, rec *attempts.TaskRecord, number int) (*attempts.Attempt, error) {
 	if len(rec.Attempts) == 0 {
-		return nil, &terminal.Hinted{Err: fmt.Errorf("%s has not been tried yet", task), Hint: "relay work runs all pending tasks"}
+		return nil, &terminal.Hinted{Err: fmt.Errorf("%s has not been tried yet", task), Hint: "relay status shows what it waits for"}
 	}
 	if number == 0 {
 		return &rec.Attempts[len(rec.Attempts)-1], nil

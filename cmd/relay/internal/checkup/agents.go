@@ -340,7 +340,7 @@ func answered(c *checkup, a asked) Point {
 	}[r.Outcome]
 	p.Message = cmp.Or(p.Message, "does not answer ("+string(r.Outcome)+")") + who
 	if !r.ResetAt.IsZero() {
-		p.Message += " until " + r.ResetAt.Local().Format("2006-01-02 15:04")
+		p.Message += " until " + plaintext.LocalTime(r.ResetAt)
 	}
 	if why != "" {
 		p.Message += ": " + why

@@ -166,7 +166,7 @@ func IsActive(v *attempts.View) bool {
 
 // ErrNoRun returns the error of commands that need a run when none is active.
 func ErrNoRun() error {
-	return &terminal.Hinted{Err: errors.New("no run is active"), Hint: "relay work starts one, with epic.yml as it is then"}
+	return &terminal.Hinted{Err: errors.New("no run is active"), Hint: "relay work starts one"}
 }
 
 // Reloading is the reason of a run that goes on as another one.

@@ -92,9 +92,9 @@ func rebuildReport(opts Rebuilding, p *project.Project, pl *project.Plan) (strin
 }
 
 func (r *rebuilt) print(opts Rebuilding, o records.KeeperOptions) {
-	added, changed, written := "added", "put back", "written anew"
+	added, changed, written := "added", "put back", "rebuilt"
 	if r.DryRun {
-		added, changed, written = "would be added", "would be put back", "would be written anew"
+		added, changed, written = "would be added", "would be put back", "would be rebuilt"
 	}
 	places := []string{".ledgersync/ledger.jsonl", "thoughts/shared/handoffs", ".ledger/entries"}
 	for i, c := range []records.Counts{r.LedgerSync, r.Artifacts, r.Discussions} {

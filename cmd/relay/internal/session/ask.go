@@ -81,9 +81,6 @@ func Ask(ctx context.Context, p *project.Project, h *attempts.Holder, q Request)
 func dial(ctx context.Context, p *project.Project, h *attempts.Holder) (*net.UnixConn, error) {
 	link := p.File(requestsLink)
 	what := "takes no requests while it runs"
-	if info, err := os.Lstat(link); err == nil && info.IsDir() {
-		what = "is of an older relay, which takes no requests of this one"
-	}
 	if at, err := os.Readlink(link); err == nil {
 		conn, err := new(net.Dialer).DialContext(ctx, "unix", at)
 		if ctx.Err() != nil {

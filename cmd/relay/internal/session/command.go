@@ -11,6 +11,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/status"
+	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/runners/process"
 )
@@ -70,7 +71,7 @@ func (c *command) remarks() []string {
 	if c.until.IsZero() {
 		return nil
 	}
-	return []string{"this run ends at " + c.until.Local().Format(time.RFC3339) + ", even if tasks are left"}
+	return []string{"this run ends at " + plaintext.LocalTimeOn(c.until, c.app.Now(), "15:04") + ", even if tasks are left"}
 }
 
 // watch begins to show the progress, and unwatch ends it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
@@ -11,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
 )
 
 // Decision is what a person wants of a task.
@@ -85,17 +87,13 @@ func Gate(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]atte
 // Approve takes a completed task as it is, or as done by a person.
 func Approve(o Decision, _ *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
 	rec := l.Record(t.ID)
-	done := t.Kind == epic.KindPerson && !rec.Completed
-	if !done && len(rec.Looks()) == 0 {
+	if (t.Kind != epic.KindPerson || rec.Completed) && len(rec.Looks()) == 0 {
 		return nil, "", &terminal.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status" + o.flag +
 			" lists what needs you"}
 	}
 	why := plaintext.Capped(o.App.Secrets.Text(o.Reason), 500)
 	approved := attempts.Event{Type: attempts.TypeApproved, Task: t.ID, Note: &attempts.Note{Kind: "approved", Text: why}}
-	if done {
-		return []attempts.Event{approved}, t.ID + " is completed, as you have done it", nil
-	}
-	return []attempts.Event{approved}, t.ID + " is approved as it is", nil
+	return []attempts.Event{approved}, decide.Approved(t, rec), nil
 }
 
 // Ungate lets a gated task be tried again.
@@ -145,19 +143,15 @@ func Retry(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]att
 	}
 	message := t.ID + " is pending again"
 	stays := ""
-	if rec := l.Tasks[t.ID]; rec != nil && rec.Completed && o.Reason == "" && !answeredSince(rec) {
+	rec := l.Record(t.ID)
+	said := o.Reason != "" || slices.ContainsFunc(rec.Answers, func(a attempts.Answer) bool { return a.After == len(rec.Attempts) })
+	if rec.Completed && !said {
 		stays = "\nits commits stay: revert them or change the task in epic.yml, or the agent finds nothing to do"
 	}
 	if n := len(events) - 1; n > 0 {
 		message += fmt.Sprintf(", and so %s %s that depend on it", plaintext.Verb(n, "is", "are"), plaintext.Count(n, "task"))
 	}
 	return events, message + ": relay work" + o.flag + stays, nil
-}
-
-// answeredSince reports whether a person has said something to the task's agents after the last attempt.
-func answeredSince(rec *attempts.TaskRecord) bool {
-	tries, said := len(rec.Attempts), len(rec.Answers)
-	return tries > 0 && said > 0 && rec.Answers[said-1].At.After(rec.Attempts[tries-1].EndedAt)
 }
 
 // askRunInstead has the run that holds the epic do what else is done on the ledger. A command that holds it is named, and so is a run of

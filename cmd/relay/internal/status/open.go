@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
@@ -22,7 +21,10 @@ func writeOpen(w io.Writer, l Printer, s *Report) {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Wait("open questions:"))
 	}
 	for _, t := range asking[:min(len(asking), mostOpen)] {
-		writeItem(w, l, report.Answering(t.ID).Type+l.Flag+": "+plaintext.Fit(strings.Join(t.Questions, "; "), maxWhy))
+		for _, q := range t.Questions[:min(len(t.Questions), mostOpen)] {
+			writeItem(w, l, t.ID+": "+plaintext.Fit(q, maxWhy))
+		}
+		fmt.Fprintf(w, "    %s\n", report.Answering(t.ID).Type+l.Flag)
 	}
 	if more := len(asking) - mostOpen; more > 0 {
 		fmt.Fprintf(w, "  and %s more: relay report%s\n", plaintext.Count(more, "task"), l.Flag)

@@ -11,11 +11,21 @@ import (
 
 const manyOpen = `
 open questions:
-  relay answer T0 "TEXT" --epic x: Is it 0?; And then?
-  relay answer T1 "TEXT" --epic x: Is it 1?; And then?
-  relay answer T2 "TEXT" --epic x: Is it 2?; And then?
-  relay answer T3 "TEXT" --epic x: Is it 3?; And then?
-  relay answer T4 "TEXT" --epic x: Is it 4?; And then?
+  T0: Is it 0?
+  T0: And then?
+    relay answer T0 "TEXT" --epic x
+  T1: Is it 1?
+  T1: And then?
+    relay answer T1 "TEXT" --epic x
+  T2: Is it 2?
+  T2: And then?
+    relay answer T2 "TEXT" --epic x
+  T3: Is it 3?
+  T3: And then?
+    relay answer T3 "TEXT" --epic x
+  T4: Is it 4?
+  T4: And then?
+    relay answer T4 "TEXT" --epic x
   and 2 tasks more: relay report --epic x
 
 open discussions:

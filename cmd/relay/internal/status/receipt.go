@@ -63,7 +63,7 @@ func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
 		}
 	}
 	say("", r.Summary)
-	if r.ErrorSummary != r.Summary {
+	if r.ErrorSummary != r.Summary && r.ErrorCategory != attempts.Question { // it asks, see below
 		say(string(r.ErrorCategory)+": ", r.ErrorSummary)
 	}
 	say("", resultSources[r.ResultFrom])

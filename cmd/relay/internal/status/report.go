@@ -34,24 +34,24 @@ var Schema []byte
 // Report is the state of an epic: relay status --json prints it, and relay status writes it as text. Its JSON Schema is
 // status.schema.json.
 type Report struct {
-	Version     int               `json:"version"`
-	Epic        report.Epic       `json:"epic"`
-	Run         Run               `json:"run"`
-	Branch      string            `json:"branch,omitempty"`   // the epic's integration branch
-	From        string            `json:"from,omitempty"`     // the branch that the epic began from; "" : none, HEAD was detached
-	Finished    string            `json:"finished,omitempty"` // the branch that relay finish put all of that on
-	Waiting     *Wait             `json:"waiting,omitempty"`  // the run starts nothing for a while
-	Paused      time.Time         `json:"paused,omitzero"`    // since when a person has the run start nothing new
-	Cooldowns   []Cooldown        `json:"cooling,omitempty"`  // runners that are not to be asked yet
-	Refused     []Refusal         `json:"refused,omitempty"`  // runners that would not work when they were last asked
-	Counts      decide.Counts     `json:"counts"`
-	Usage       attempts.Usage    `json:"usage"`
-	Spenders    attempts.Spenders `json:"spenders,omitempty"`
-	Tasks       []Task            `json:"tasks"`
-	Judged      *EpicReview       `json:"epic_review,omitempty"` // the newest review of the whole epic
-	Forecast    *Forecast         `json:"forecast,omitempty"`
-	Regressions []string          `json:"relapsed,omitempty"` // checks of completed tasks, and of the epic, that fail on what has landed
-	Edited      bool              `json:"edited"`             // somebody else changed attempt-ledger.yml
+	Version     int             `json:"version"`
+	Epic        report.Epic     `json:"epic"`
+	Run         Run             `json:"run"`
+	Branch      string          `json:"branch,omitempty"`   // the epic's integration branch
+	From        string          `json:"from,omitempty"`     // the branch that the epic began from; "" : none, HEAD was detached
+	Finished    string          `json:"finished,omitempty"` // the branch that relay finish put all of that on
+	Waiting     *Wait           `json:"waiting,omitempty"`  // the run starts nothing for a while
+	Paused      time.Time       `json:"paused,omitzero"`    // since when a person has the run start nothing new
+	Cooldowns   []Cooldown      `json:"cooling,omitempty"`  // runners that are not to be asked yet
+	Refused     []Refusal       `json:"refused,omitempty"`  // runners that would not work when they were last asked
+	Counts      decide.Counts   `json:"counts"`
+	Usage       attempts.Usage  `json:"usage"`
+	Spenders    report.Spenders `json:"spenders,omitempty"`
+	Tasks       []Task          `json:"tasks"`
+	Judged      *EpicReview     `json:"epic_review,omitempty"` // the newest review of the whole epic
+	Forecast    *Forecast       `json:"forecast,omitempty"`
+	Regressions []string        `json:"relapsed,omitempty"` // checks of completed tasks, and of the epic, that fail on what has landed
+	Edited      bool            `json:"edited"`             // somebody else changed attempt-ledger.yml
 
 	PlanChanged bool     `json:"plan_changed"` // epic.yml is not the plan the newest run began with
 	Warnings    []string `json:"warnings"`
@@ -101,6 +101,7 @@ type Task struct {
 	Stopped     time.Time          `json:"stopped,omitzero"` // when a person stopped it: the run does not try it again
 	last        *attempts.Attempt  // that ended, unless it succeeded
 	person      bool               // only a person can do it
+	continues   bool               // its next attempt continues a session with a person's answer
 	holds       int                // how many tasks wait for it, where it was counted
 	WaitsFor    []string           `json:"waits_for,omitempty"`    // dependencies that are not completed
 	RootCauses  []string           `json:"root_causes,omitempty"`  // gated tasks that keep it from running, at most 3
@@ -192,6 +193,7 @@ func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 	state := Task{
 		ID: t.ID, Title: t.Title, person: t.Kind == epic.KindPerson, Attempt: rec.Charges(),
 		MaxAttempts: cmp.Or(max(t.MaxAttempts, 0), maxAttempts),
+		continues:   verdict.Continued(*rec) != nil,
 		Tries:       len(rec.Attempts), Looks: rec.Looks(), Questions: rec.OpenQuestions(), Usage: rec.Used(),
 	}
 	if running := rec.Running(); running != nil {

@@ -183,7 +183,7 @@ func TestLooksNeedYou(t *testing.T) {
 	var out bytes.Buffer
 	Printer{Width: 200}.needsYou(&out, s)
 	got := out.String()
-	if strings.Count(got, "look at this") != 10 || !strings.Contains(got, "  and 2 more tasks to look at\n") {
+	if strings.Count(got, "needs a look") != 10 || !strings.Contains(got, "  and 2 more tasks to look at\n") {
 		t.Errorf("got %s", got)
 	}
 	if !s.hasWork() {

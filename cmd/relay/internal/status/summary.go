@@ -114,8 +114,8 @@ func AskLooks(w io.Writer, l Printer, json bool, tasks []*Task, confirm func(que
 	}
 }
 
-// runText says in words how the newest run stands.
-func runText(r Run, now time.Time) string {
+// runText says in words how the newest run stands; looks is how many tasks need a look now.
+func runText(r Run, looks int, now time.Time) string {
 	switch r.State {
 	case neverRan:
 		return "none yet"
@@ -138,7 +138,10 @@ func runText(r Run, now time.Time) string {
 		return fmt.Sprintf("the last one (process %d) was killed; relay work continues", r.PID)
 	}
 	why := strings.ReplaceAll(r.Reason, "_", " ")
-	if r.Reason == string(decide.NoRunnableTasks) {
+	switch {
+	case r.Reason == string(decide.EpicLooks) && looks == 0:
+		why = "completed"
+	case r.Reason == string(decide.NoRunnableTasks):
 		if why = "nothing is left that can run"; *r.ExitCode == terminal.OK {
 			why = "the tasks you named are completed"
 		}

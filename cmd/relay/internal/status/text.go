@@ -36,7 +36,7 @@ const InterruptedText = "interrupted"
 func Write(w io.Writer, s *Report, l Printer) {
 	l.Dead = s.Run.State != Running
 	fmt.Fprintf(w, "epic   %s  %s\n", s.Epic.ID, plaintext.Fit(s.Epic.Title, max(l.Width-len(s.Epic.ID)-9, 20)))
-	fmt.Fprintf(w, "run    %s\n", runText(s.Run, l.Now))
+	fmt.Fprintf(w, "run    %s\n", runText(s.Run, len(s.pick((*Task).needsLook)), l.Now))
 	if s.Run.Why != "" && s.Judged == nil { // else it is said there
 		l.note(w, s.Run.Why)
 		l.note(w, report.Next(decide.EndReason(s.Run.Reason)))
@@ -153,8 +153,8 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	if l.brief {
 		most = 2 * max(l.Width-len(indent), 20)
 	}
-	if why := plaintext.Fit(l.why(t), most); why != "" {
-		fmt.Fprintln(w, dim(terminal.Wrap(why, l.Width, indent)))
+	for _, why := range strings.FieldsFunc(l.why(t), func(r rune) bool { return r == '\n' }) {
+		fmt.Fprintln(w, dim(terminal.Wrap(plaintext.Fit(why, most), l.Width, indent)))
 	}
 	if l.Verbose {
 		for i := range t.Attempts {
@@ -165,19 +165,14 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 
 // mark returns what marks a state, which is in words.
 func (l Printer) mark(state string) func(string) string {
-	switch state {
-	case "completed":
-		return l.Paint.Good
-	case "gated":
-		return l.Paint.Bad
-	case "waiting", InterruptedText:
-		return l.Paint.Wait
-	case "in progress":
-		return l.Paint.Strong
-	case "blocked":
-		return l.Paint.Dim
+	paint := map[string]func(string) string{
+		"completed": l.Paint.Good, "gated": l.Paint.Bad, "waiting": l.Paint.Wait, InterruptedText: l.Paint.Wait,
+		"in progress": l.Paint.Strong, "blocked": l.Paint.Dim,
+	}[state]
+	if paint == nil {
+		return unmarked
 	}
-	return unmarked
+	return paint
 }
 
 func unmarked(s string) string { return s }
@@ -190,12 +185,16 @@ func (l Printer) why(t *Task) string {
 	switch {
 	case !t.Stopped.IsZero() && t.Status == attempts.Pending:
 		return "stopped by you at " + FormatTime(t.Stopped, l.Now) + ": relay retry " + t.ID + l.Flag + " tries it again in this run"
+	case t.Reason == attempts.AwaitsAnswer && len(t.Questions) > 0:
+		return "asks you: " + strings.Join(t.Questions, "\nasks you: ")
 	case t.Status == attempts.Gated:
 		return plaintext.Fit((&attempts.Gate{Reason: t.Reason, Detail: t.Detail}).Text(), maxWhy)
 	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
 		return "blocked by " + strings.Join(t.RootCauses, ", ") + " (gated)"
 	case t.Status == attempts.BlockedOn:
 		return "waits for " + plaintext.Some(t.WaitsFor, 5)
+	case t.continues:
+		return "continues with your answer"
 	case t.Status == attempts.Pending && t.LastError != "":
 		return plaintext.Fit("last time: "+t.LastError, maxWhy)
 	}
@@ -311,9 +310,10 @@ func (l Printer) looks(w io.Writer, tasks []*Task) {
 	const most = 10
 	for _, t := range tasks[:min(len(tasks), most)] {
 		id := t.ID + l.Flag
-		said := fmt.Sprintf("%s: look at this: %s: %s; relay approve %s takes it as it is, relay retry %s has it done again",
-			t.ID, plaintext.Fit(report.Seen(t.Looks), maxWhy), report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
-		writeItem(w, l, said)
+		writeItem(w, l, t.ID+" needs a look: "+plaintext.Fit(report.Seen(t.Looks), maxWhy))
+		next := fmt.Sprintf("%s; then relay approve %s takes it as it is, or relay retry %s has it done again",
+			report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
+		fmt.Fprintf(w, "    %s\n", terminal.Hang(next, l.Width, "      "))
 	}
 	if rest := len(tasks) - most; rest > 0 {
 		fmt.Fprintf(w, "  and %d more tasks to look at\n", rest)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"syscall"
-	"time"
 
 	"relay/attempts"
 	"relay/epic"
@@ -229,7 +228,7 @@ func HolderText(h *attempts.Holder) string {
 	if h == nil || h.PID == 0 {
 		return "another process"
 	}
-	return fmt.Sprintf("process %d on %s since %s", h.PID, h.Host, h.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("process %d on %s since %s", h.PID, h.Host, plaintext.LocalTime(h.Since))
 }
 
 // HolderMessage returns text that says that another relay holds the epic, or else what err is about.

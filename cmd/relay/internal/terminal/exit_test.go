@@ -20,7 +20,7 @@ import (
 // Every error a user can meet has its exit code and something to type.
 func TestDiagnose(t *testing.T) {
 	t.Parallel()
-	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 	many := make(epic.Problems, 30)
 	for i := range many {
 		many[i] = epic.Problem{File: "epic.yml", Line: i + 1, Column: 1, Message: "wrong"}
@@ -35,37 +35,37 @@ func TestDiagnose(t *testing.T) {
 		"epic":          {epic.Problems{{File: "epic.yml", Line: 3, Column: 5, Message: "wrong", Hint: "right"}}, 10, "epic.yml:3:5: wrong", "right"},
 		"many":          {many, 10, "and 10 more", ""},
 		"configuration": {epic.Problems{{File: ".agents.yml", Line: 1, Column: 2, Message: "wrong", Hint: "right"}}, 10, ".agents.yml:1:2: wrong", "right"},
-		"held":          {&attempts.HeldError{Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}, 11, "relay is already at work on this epic: process 42 on den since 2026-01-02T03:04:05Z", "relay status --watch follows it\nCtrl-C or TERM stops it cleanly"},
+		"held":          {&attempts.HeldError{Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}, 11, "relay is already at work on this epic: process 42 on den since 2026-01-02 03:04", "relay status --watch follows it\nCtrl-C or TERM stops it cleanly"},
 		"held elsewhere": {
 			&attempts.HeldError{Holder: attempts.Holder{PID: 42, Host: "den", Since: since}, Foreign: true}, 11,
-			"the epic is held by process 42 on den since 2026-01-02T03:04:05Z, another machine",
+			"the epic is held by process 42 on den since 2026-01-02 03:04, another machine",
 			"if that run is over, remove the file lock in relay's folder, then type the command again",
 		},
 		"held by nobody known": {&attempts.HeldError{}, 11, "relay is already at work on this epic: another process", "relay status --watch follows it\nCtrl-C or TERM stops it cleanly"},
 		"in use": {
 			&relayfiles.InUseError{Held: &attempts.HeldError{Path: "/r/.git/x.lock", Holder: attempts.Holder{PID: 42, Host: "den", Since: since, Epic: "e", Dir: ".agents-os/relay"}}}, 11,
-			"already at work in this checkout: process 42 on den since 2026-01-02T03:04:05Z, on epic e in .agents-os/relay", "wait until it ends, or stop it cleanly: kill 42\nto work on both, give one a checkout of its own: git worktree add",
+			"already at work in this checkout: process 42 on den since 2026-01-02 03:04, on epic e in .agents-os/relay", "wait until it ends, or stop it cleanly: kill 42\nto work on both, give one a checkout of its own: git worktree add",
 		},
 		"in use elsewhere": {
 			&relayfiles.InUseError{Held: &attempts.HeldError{Path: "/r/.git/x.lock", Foreign: true, Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}}, 11,
-			"this checkout is held by process 42 on den since 2026-01-02T03:04:05Z, another machine", "if that run is over: rm /r/.git/x.lock, then type the command again",
+			"this checkout is held by process 42 on den since 2026-01-02 03:04, another machine", "if that run is over: rm /r/.git/x.lock, then type the command again",
 		},
 		"epic in use": {
 			&relayfiles.InUseError{Epic: true, Held: &attempts.HeldError{Path: "/r/.git/x.lock", Holder: attempts.Holder{PID: 42, Host: "den", Since: since, Epic: "e", Dir: "/b/.agents-os/relay"}}}, 11,
-			"relay is already at work on this epic in /b/.agents-os/relay: process 42 on den since 2026-01-02T03:04:05Z",
+			"relay is already at work on this epic in /b/.agents-os/relay: process 42 on den since 2026-01-02 03:04",
 			"wait until it ends, or stop it cleanly: kill 42\nrelay init BLUEPRINT.md, with another title in it, makes an epic that can be worked here meanwhile",
 		},
 		"epic in use elsewhere": {
 			&relayfiles.InUseError{Epic: true, Held: &attempts.HeldError{Path: "/r/.git/x.lock", Foreign: true, Holder: attempts.Holder{PID: 42, Host: "den", Since: since, Epic: "e", Dir: "/b/.agents-os/relay"}}}, 11,
-			"this epic is held in /b/.agents-os/relay by process 42 on den since 2026-01-02T03:04:05Z, another machine", "if that run is over: rm /r/.git/x.lock, then type the command again",
+			"this epic is held in /b/.agents-os/relay by process 42 on den since 2026-01-02 03:04, another machine", "if that run is over: rm /r/.git/x.lock, then type the command again",
 		},
 		"repository": {
 			fmt.Errorf("wait: %w", &attempts.HeldError{Path: "/r/.git/x.lock", Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}), 11,
-			"another relay has been changing the worktrees of this repository for too long: process 42 on den since 2026-01-02T03:04:05Z", "wait until it ends, or stop it cleanly: kill 42",
+			"another relay has been changing the worktrees of this repository for too long: process 42 on den since 2026-01-02 03:04", "wait until it ends, or stop it cleanly: kill 42",
 		},
 		"repository elsewhere": {
 			&attempts.HeldError{Path: "/r/.git/x.lock", Foreign: true, Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}, 11,
-			"this repository is held by process 42 on den since 2026-01-02T03:04:05Z, another machine", "if that run is over: rm /r/.git/x.lock, then type the command again",
+			"this repository is held by process 42 on den since 2026-01-02 03:04, another machine", "if that run is over: rm /r/.git/x.lock, then type the command again",
 		},
 		"edited":        {&attempts.EditedError{Path: "attempt-ledger.yml", Diff: "-a\n+b"}, 1, "+b", "relay ledger accept keeps the edit\nrelay ledger repair discards it"},
 		"damaged":       {&attempts.DamageError{Faults: []attempts.Fault{{File: "events.jsonl", Line: 3, Message: "a gap"}}}, 1, "events.jsonl:3: a gap", "relay ledger repair saves what can be read, and keeps a copy"},
