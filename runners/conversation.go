@@ -15,6 +15,7 @@ const (
 	Called                          // a tool call: ID, Message, Tool, Params; told again, it says more of the same call
 	Returned                        // its end: ID, Status, Result
 	Used                            // tokens and money: ID of the message, or of the whole run of the CLI
+	Reached                         // the end of a subagent in the background: Subtask, Status
 )
 
 // Role says who speaks.
@@ -35,6 +36,7 @@ const (
 	ActionCompleted ActionStatus = "completed"
 	ActionFailed    ActionStatus = "failed"
 	Rejected        ActionStatus = "rejected" // not allowed
+	ActionCancelled ActionStatus = "cancelled"
 )
 
 // Message is one thing that a line of a stream tells.
@@ -57,6 +59,7 @@ type Message struct {
 	Params  json.RawMessage
 	Status  ActionStatus
 	Result  json.RawMessage
+	Started bool // Returned: the call has only started a subagent, which goes on in the background
 
 	Usage MessageUsage
 }

@@ -93,6 +93,7 @@ func (r *priced) Run(ctx context.Context, req Request) (Report, error) {
 	}
 	report, err := r.Runner.Run(ctx, req)
 	report.Usage = r.price(report.Usage, report.Model, asked)
+	report.Model = cmp.Or(report.Model, asked) // its CLI reports none
 	return report, err
 }
 

@@ -1,6 +1,7 @@
 package runners_test
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"testing"
@@ -95,6 +96,9 @@ func TestPricedRunner(t *testing.T) {
 			if math.Abs(told[i]-want) > 1e-9 {
 				t.Errorf("%s: told %v, want %v", c.name, told[i], want)
 			}
+		}
+		if want := cmp.Or(c.model, c.asked, c.own); report.Model != want {
+			t.Errorf("%s: the model is %q, want %q", c.name, report.Model, want)
 		}
 		if last := c.costs[len(c.costs)-1]; math.Abs(report.Usage.CostUSD-last) > 1e-9 ||
 			report.Usage.Priced == c.unknown || report.Usage.ListPriced != c.estimated {

@@ -59,3 +59,9 @@ func (n *changed) closeTurn(s *session) {
 	s.lastTurn = s.answer.row.ID
 	s.answer, s.queries, s.turnCalls, s.turnTokens = nil, nil, 0, 0
 }
+
+// over ends a subagent.
+func (n *changed) over(s *session, status string) {
+	s.row.TaskStatus, s.dirty, s.behind = status, true, false
+	n.closeTurn(s)
+}

@@ -49,7 +49,8 @@ func (a *Assembler) newMessage(s *session, id, role string, e runners.Message, a
 	m.meta = sessions.Metadata{
 		Version: metaVersion, Type: 2, IsAgentic: m.row.IsAgentic,
 		Relay: sessions.Origin{
-			Run: a.about.Run, Task: a.about.Task, Attempt: a.about.Attempt, Round: a.stream.Round, Reviewer: a.about.Reviewer, Offset: at.Offset,
+			Run: a.about.Run, Task: a.about.Task, Attempt: a.about.Attempt, Round: a.stream.Round, Agent: a.about.Agent,
+			Reviewer: a.about.Reviewer, Offset: at.Offset,
 		},
 	}
 	if role == sessions.User {
@@ -194,6 +195,7 @@ type call struct {
 	raw     string   // its id as the CLI gave it
 	child   *session // the subagent that it began; nil: none
 	open    bool
+	started bool // it has only started a subagent
 	dirty   bool
 }
 
@@ -252,6 +254,7 @@ func (a *Assembler) returned(s *session, e runners.Message, at Place) {
 	if i := slices.Index(c.session.open, c); i >= 0 {
 		c.session.open = slices.Delete(c.session.open, i, i+1)
 	}
+	c.started = e.Started
 	a.close(c, string(e.Status), e.Result, e.At)
 }
 
@@ -268,12 +271,14 @@ func (a *Assembler) close(c *call, status string, came json.RawMessage, at int64
 	if c.child == nil && c.row.Tool != "Task" && c.row.Tool != "Agent" { // a subagent may go on after its tool has returned
 		delete(a.calls, c.raw)
 	}
-	if s := c.child; s != nil {
-		s.row.TaskStatus, s.dirty = status, true
-		if status == sessions.Rejected {
-			s.row.TaskStatus = sessions.Failed
-		}
-		a.changed.closeTurn(s)
+	switch s := c.child; {
+	case s == nil:
+	case c.started:
+		s.behind = true
+	case status == sessions.Rejected:
+		a.changed.over(s, sessions.Failed)
+	default:
+		a.changed.over(s, status)
 	}
 	a.changed.touchCall(c)
 }

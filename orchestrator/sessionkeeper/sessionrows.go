@@ -19,8 +19,9 @@ import (
 // AboutRows says what relay knows of a conversation: all that an agent was asked in one attempt, or a reviewer at once.
 type AboutRows struct {
 	Key       string // names the conversation where its CLI does not: run/task/n, or run/task/n/review/NAME/ROUND
-	Source    string // the agent's name
-	Model     string // that was asked for; "": the CLI's own
+	Source    string // its CLI's name in records
+	Agent     string // its name in the configuration
+	Model     string // where the CLI names none
 	Project   string
 	Workspace string // where it worked
 	Session   string // the id that relay chose; "": the CLI chooses
@@ -92,9 +93,16 @@ func (a *Assembler) Event(e runners.Message, at Place) {
 		e.At = at.Seen
 	}
 	a.latest = max(a.latest, e.At)
-	if e.Kind == runners.Began {
+	switch e.Kind {
+	case runners.Began:
 		a.enter(e, at)
 		return
+	case runners.Reached:
+		if s := a.children[e.Subtask]; s != nil {
+			a.changed.over(s, string(e.Status))
+		}
+		return
+	default:
 	}
 	s := a.sessionOf(e, at)
 	switch e.Kind {
@@ -157,7 +165,9 @@ func (a *Assembler) End(at int64) {
 			a.close(c, sessions.Cancelled, nil, at)
 		}
 		s.open = nil
-		a.changed.closeTurn(s)
+		if a.changed.closeTurn(s); s.behind {
+			a.changed.over(s, sessions.Cancelled)
+		}
 	}
 }
 
@@ -235,6 +245,7 @@ type session struct {
 	unread *unread  // the last message, if it is about lines that cannot be read
 
 	queries    []string // ids of the messages that ask
+	behind     bool     // a subagent that works in the background
 	turnCalls  int64
 	turnTokens int64
 	turnEnd    int64
@@ -339,6 +350,7 @@ func (a *Assembler) newChild(e runners.Message, at Place) *session {
 	}
 	if c != nil {
 		s.row.ParentMessage, s.row.TaskDescription = c.row.Message, description(c.row.ParamsJSON)
+		s.behind = c.started
 		c.child, c.row.ChildSession = s, s.row.ID
 		a.changed.touchCall(c)
 	}

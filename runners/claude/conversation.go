@@ -1,7 +1,9 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
@@ -14,7 +16,8 @@ func Conversation() runners.MessageReader {
 
 // speech turns the stream into events of a conversation.
 type speech struct {
-	denied map[string]bool // ids of calls that were not allowed, and that it still has to report
+	denied map[string]bool   // ids of calls that were not allowed, and that it still has to report
+	tasks  map[string]string // the call that began a task, by the task's id
 }
 
 // ownModel stands in the place of the model where the CLI itself speaks in the agent's name.
@@ -35,7 +38,8 @@ func (s *speech) event(_ []byte, ev *outputEvent, tell func(runners.Message)) {
 		s.message(e, ev, tell)
 	case streamEventType:
 		if ev.Part.Type.String() == "message_delta" && !ev.PartOf.Empty() && !none(ev.Part.Usage) {
-			tell(runners.Message{Kind: runners.Used, ID: ev.PartOf.String(), Usage: usedBy(ev.Part.Usage)})
+			e.Kind, e.At, e.ID, e.Usage = runners.Used, 0, ev.PartOf.String(), usedBy(ev.Part.Usage)
+			tell(e)
 		}
 	case "result":
 		e.Kind, e.Usage = runners.Used, ev.used()
@@ -54,6 +58,19 @@ func (s *speech) system(ev *outputEvent, tell func(runners.Message)) {
 		if len(s.denied) < maxDenied {
 			s.denied[ev.ToolID] = true
 		}
+	case "task_started":
+		if s.tasks == nil {
+			s.tasks = map[string]string{}
+		}
+		if len(s.tasks) < maxDenied {
+			s.tasks[ev.TaskID] = ev.ToolID
+		}
+	case "task_notification":
+		e := runners.Message{Kind: runners.Reached, Subtask: cmp.Or(ev.ToolID, s.tasks[ev.TaskID]), Status: runners.ActionStatus(ev.Status)}
+		if ev.Status == "stopped" {
+			e.Status = runners.ActionCancelled
+		}
+		tell(e)
 	}
 }
 
@@ -110,6 +127,9 @@ func (s *speech) user(e runners.Message, ev *outputEvent, m *message, tell func(
 		case "tool_result":
 			over := e
 			over.Kind, over.ID, over.Result, over.Status = runners.Returned, b.Ends.String(), b.Content, s.status(ev, b)
+			var came toolCame
+			_ = json.Unmarshal(ev.Came, &came) // it is no object, or there is none
+			over.Started = strings.HasSuffix(came.Status, "_launched")
 			tell(over)
 		}
 	}

@@ -14,13 +14,15 @@ type outputEvent struct {
 	Model     string             `json:"model"`          // system/init
 	Fallback  string             `json:"fallback_model"` // system/model_fallback
 	Tool      adapter.JSONString `json:"tool_name"`      // system/permission_denied
-	Status    string             `json:"status"`         // system/status: requesting
+	Status    string             `json:"status"`         // system/status: requesting; system/task_notification: completed, failed, stopped
 	Parent    *string            `json:"parent_tool_use_id"`
 	Message   json.RawMessage    `json:"message"`
 	UUID      string             `json:"uuid"`
 	Time      string             `json:"timestamp"`
 	Calls     []callMeta         `json:"tool_result_meta"` // user
-	ToolID    string             `json:"tool_use_id"`      // system/permission_denied
+	ToolID    string             `json:"tool_use_id"`      // system/permission_denied, task_started and task_notification
+	TaskID    string             `json:"task_id"`          // of a background task
+	Came      json.RawMessage    `json:"tool_use_result"`  // user: toolCame, of its only result
 	Part      messagePart        `json:"event"`            // stream_event
 	PartOf    adapter.JSONString `json:"api_message_id"`   // the id of the message that it is a part of
 
@@ -43,6 +45,11 @@ type callMeta struct {
 	Decision struct {
 		Decision string `json:"decision"` // accept, reject
 	} `json:"permission_decision"`
+}
+
+// toolCame is what a call came to, in the CLI's own words; of many tools it is a text or a list.
+type toolCame struct {
+	Status string `json:"status"` // of a subagent: completed; async_launched and remote_launched where it goes on in the background
 }
 
 type rateLimit struct {
