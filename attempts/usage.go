@@ -2,11 +2,13 @@ package attempts
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 )
 
 // Usage holds what an attempt used, its reviews included. CachedTokens are those of InputTokens that were read from the
-// provider's cache; who wrote this may not distinguish them. CostUSD is 0 when the cost is unknown.
+// provider's cache; who wrote this may not distinguish them. CostUSD is 0 when the cost is unknown, and then it is not written. Of a 0 that
+// was read, only Free says that it is one: relay once wrote 0 for what it did not know.
 type Usage struct {
 	InputTokens  int64   `json:"input_tokens" yaml:"input_tokens"`
 	CachedTokens int64   `json:"cached_tokens,omitempty" yaml:"cached_tokens,omitempty"`
@@ -14,10 +16,38 @@ type Usage struct {
 	CostUSD      float64 `json:"cost_usd" yaml:"cost_usd"`
 	Estimated    bool    `json:"estimated,omitempty" yaml:"estimated,omitempty"`     // some tokens were not reported
 	ListPriced   bool    `json:"list_priced,omitempty" yaml:"list_priced,omitempty"` // the cost is by public prices, as relay knows them
+	Free         bool    `json:"free,omitempty" yaml:"free,omitempty"`               // it is known to cost nothing
+}
+
+// UsageForm is how usage is written: without a cost that is unknown.
+type UsageForm struct {
+	usageFields `yaml:",inline"`
+	CostUSD     *float64 `json:"cost_usd,omitempty" yaml:"cost_usd,omitempty"`
+}
+
+type usageFields Usage
+
+// Form returns how it is written.
+func (u Usage) Form() UsageForm {
+	f := UsageForm{usageFields: usageFields(u)}
+	if u.KnownCost() {
+		f.CostUSD = &u.CostUSD
+	}
+	return f
+}
+
+// MarshalJSON writes no cost that is unknown.
+func (u Usage) MarshalJSON() ([]byte, error) { return json.Marshal(u.Form()) }
+
+// YAMLForm is what the ledger has of it.
+func (u Usage) YAMLForm() any {
+	form := u.Form()
+	return &form
 }
 
 // Add puts another usage on top.
 func (u *Usage) Add(more Usage) {
+	u.Free = (u.Free || more.Free) && (u.Free || u.unused()) && (more.Free || more.unused())
 	u.InputTokens += more.InputTokens
 	u.CachedTokens += more.CachedTokens
 	u.OutputTokens += more.OutputTokens
@@ -28,8 +58,10 @@ func (u *Usage) Add(more Usage) {
 // EstimatedCost reports whether a part of the cost was not reported.
 func (u Usage) EstimatedCost() bool { return u.CostUSD > 0 && (u.Estimated || u.ListPriced) }
 
-// Unpriced reports whether tokens were used whose price is unknown.
-func (u Usage) Unpriced() bool { return u.CostUSD == 0 && u.InputTokens+u.OutputTokens > 0 }
+// KnownCost reports whether at least a part of the cost is known.
+func (u Usage) KnownCost() bool { return u.CostUSD > 0 || u.Free }
+
+func (u Usage) unused() bool { return u.CostUSD == 0 && u.InputTokens+u.OutputTokens == 0 }
 
 // Uncached returns the tokens that caps count: what the model read and wrote without what it read from its provider's
 // cache.
@@ -54,6 +86,18 @@ type Spender struct {
 	Usage
 }
 
+// MarshalJSON writes no cost that is unknown.
+func (s Spender) MarshalJSON() ([]byte, error) {
+	type spender struct { // without the method of Usage
+		Runner   string `json:"runner"`
+		Model    string `json:"model,omitempty"`
+		Attempts int    `json:"attempts"`
+		Unpriced int    `json:"unpriced,omitempty"`
+		UsageForm
+	}
+	return json.Marshal(spender{s.Runner, s.Model, s.Attempts, s.Unpriced, s.Usage.Form()})
+}
+
 // Spenders are all that have used something.
 type Spenders []Spender
 
@@ -70,7 +114,7 @@ func (s *Spenders) Add(a *Attempt) {
 	one := &(*s)[at]
 	one.Attempts++
 	one.Usage.Add(*a.Usage)
-	if a.Usage.Unpriced() {
+	if !a.Usage.KnownCost() && !a.Usage.unused() {
 		one.Unpriced++
 	}
 }

@@ -78,7 +78,9 @@ func TestPricedRunner(t *testing.T) {
 		{name: "what is written to a cache", model: "claude-sonnet-4-5", used: []runners.Usage{{InputTokens: 3 * million, CachedTokens: million, CacheWrites: million}}, costs: []float64{7.05}, estimated: true},
 		{name: "the CLI knows a part", model: "claude-sonnet-4-5", used: []runners.Usage{{InputTokens: million, CostUSD: 3.5}}, costs: []float64{3.5}, estimated: true},
 		{name: "nothing was used", model: "claude-sonnet-4-5", used: []runners.Usage{{}}, costs: []float64{0}, unknown: true},
-		{name: "nonsense", prices: table, model: "m", used: []runners.Usage{{InputTokens: -1, CachedTokens: million, OutputTokens: -5}}, costs: []float64{0}},
+		{name: "nonsense", prices: table, model: "m", used: []runners.Usage{{InputTokens: -1, CachedTokens: million, OutputTokens: -5}}, costs: []float64{0}, unknown: true},
+		{name: "a free model", prices: runners.Prices{"m": {}}, model: "m", used: used, costs: []float64{0, 0}},
+		{name: "the CLI has no price", model: "m", used: []runners.Usage{{InputTokens: million, Priced: true}}, costs: []float64{0}, unknown: true},
 	} {
 		var told []float64
 		r := runners.WithPrices(bill{c.used, c.model}, runners.Pricing{Prices: c.prices, Model: c.own, Unknown: c.taken})

@@ -164,7 +164,7 @@ func capOf(of limits.Scope, c limits.Cap, u attempts.Usage, tried bool) *Cap {
 	}
 	all := &Cap{Scope: of, USD: bound(c.USD, u.CostUSD), Tokens: bound(c.Tokens, u.Uncached())}
 	if all.USD != nil {
-		all.USD.unknown = tried && u.CostUSD == 0
+		all.USD.unknown = tried && !u.KnownCost()
 		all.USD.estimated = u.EstimatedCost()
 	}
 	if all.Tokens != nil {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"time"
 
 	"relay/attempts"
@@ -126,6 +127,17 @@ type Share struct {
 	Attempts int    `json:"attempts"`
 	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something without a known price
 	attempts.Usage
+}
+
+// MarshalJSON writes no cost that is unknown.
+func (s Share) MarshalJSON() ([]byte, error) {
+	type share struct { // without the method of Usage
+		Name     string `json:"name,omitempty"`
+		Attempts int    `json:"attempts"`
+		Unpriced int    `json:"unpriced,omitempty"`
+		attempts.UsageForm
+	}
+	return json.Marshal(share{s.Name, s.Attempts, s.Unpriced, s.Usage.Form()})
 }
 
 // Cap is a bound on what may be used, as the configuration has it when the report is made. A bound that is missing is none.
