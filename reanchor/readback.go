@@ -49,6 +49,10 @@ func (r *RecordReader) ledger() ledger {
 func (r *RecordReader) Fill(in *Input) {
 	found := r.Find(in.Task.Files)
 	in.Handoff, in.Required, in.Entries = found.Handoff, found.Documents, found.Entries
+	if from := found.Source; from != nil && from.ofRun(r.epic) {
+		lasting := from.lasting(in)
+		in.Handoff.Text, in.Handoff.Context = lasting.Text, lasting.Context
+	}
 	origin := "" // of the discussions that relay has opened about the task
 	if r.epic != "" && in.Task.ID != "" {
 		origin = r.epic + "/" + in.Task.ID + "/"

@@ -269,11 +269,11 @@ func (r *run) count(e *attempts.Event) {
 		r.usage.Add(*e.Ended.Usage)
 	}
 	for _, d := range receipt.Discovered {
-		r.discovered.add("found by %s, and left: %s%s", e.Task, d.Title, plaintext.Because(d.Why))
+		r.discovered.add(ledgersync.FoundBy+"%s, and left: %s%s", e.Task, d.Title, plaintext.Because(d.Why))
 	}
 	if receipt.Review != nil {
 		for _, f := range receipt.Review.Deferred {
-			r.deferred.add("put off by the review of %s: %s", e.Task, located(f.File, f.Line, f.Issue))
+			r.deferred.add(ledgersync.PutOffBy+"%s: %s", e.Task, located(f.File, f.Line, f.Issue))
 		}
 	}
 	r.context.setAll(e.Task+" decided, ", receipt.Decisions)
