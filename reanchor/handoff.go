@@ -88,7 +88,11 @@ func (s *RecordSource) lasting(in *Input) Handoff {
 			recordField(&context, name, left.ImportantContext[name])
 		}
 	}
-	return Handoff{Text: bounded(b.String()), Context: bounded(context.String())}
+	h := in.Handoff
+	if h.Text, h.Context = bounded(b.String()), bounded(context.String()); h.Text+h.Context == "" {
+		return Handoff{}
+	}
+	return h
 }
 
 func writeArtifact(b *strings.Builder, a *artifact.Artifact) {

@@ -50,8 +50,7 @@ func (r *RecordReader) Fill(in *Input) {
 	found := r.Find(in.Task.Files)
 	in.Handoff, in.Required, in.Entries = found.Handoff, found.Documents, found.Entries
 	if from := found.Source; from != nil && from.ofRun(r.epic) {
-		lasting := from.lasting(in)
-		in.Handoff.Text, in.Handoff.Context = lasting.Text, lasting.Context
+		in.Handoff = from.lasting(in)
 	}
 	origin := "" // of the discussions that relay has opened about the task
 	if r.epic != "" && in.Task.ID != "" {
