@@ -1,10 +1,6 @@
 package attempts
 
-import (
-	"cmp"
-	"encoding/json"
-	"slices"
-)
+import "encoding/json"
 
 // Usage holds what an attempt used, its reviews included. CachedTokens are those of InputTokens that were read from the
 // provider's cache; who wrote this may not distinguish them. CostUSD is 0 when the cost is unknown, and then it is not written. Of a 0 that
@@ -47,7 +43,7 @@ func (u Usage) YAMLForm() any {
 
 // Add puts another usage on top.
 func (u *Usage) Add(more Usage) {
-	u.Free = (u.Free || more.Free) && (u.Free || u.unused()) && (more.Free || more.unused())
+	u.Free = (u.Free || more.Free) && (u.Free || u.Unused()) && (more.Free || more.Unused())
 	u.InputTokens += more.InputTokens
 	u.CachedTokens += more.CachedTokens
 	u.OutputTokens += more.OutputTokens
@@ -61,7 +57,8 @@ func (u Usage) EstimatedCost() bool { return u.CostUSD > 0 && (u.Estimated || u.
 // KnownCost reports whether at least a part of the cost is known.
 func (u Usage) KnownCost() bool { return u.CostUSD > 0 || u.Free }
 
-func (u Usage) unused() bool { return u.CostUSD == 0 && u.InputTokens+u.OutputTokens == 0 }
+// Unused reports whether nothing that was used is known.
+func (u Usage) Unused() bool { return u.CostUSD == 0 && u.InputTokens+u.OutputTokens == 0 }
 
 // Uncached returns the tokens that caps count: what the model read and wrote without what it read from its provider's
 // cache.
@@ -75,54 +72,4 @@ func sum(list []Attempt) Usage {
 		}
 	}
 	return all
-}
-
-// Spender is an agent with a model, and what its attempts have used; reviews count with the attempt they are of.
-type Spender struct {
-	Runner   string `json:"runner"`
-	Model    string `json:"model,omitempty"` // "": it did not say
-	Attempts int    `json:"attempts"`
-	Unpriced int    `json:"unpriced,omitempty"` // attempts that used tokens of unknown price
-	Usage
-}
-
-// MarshalJSON writes no cost that is unknown.
-func (s Spender) MarshalJSON() ([]byte, error) {
-	type spender struct { // without the method of Usage
-		Runner   string `json:"runner"`
-		Model    string `json:"model,omitempty"`
-		Attempts int    `json:"attempts"`
-		Unpriced int    `json:"unpriced,omitempty"`
-		UsageForm
-	}
-	return json.Marshal(spender{s.Runner, s.Model, s.Attempts, s.Unpriced, s.Usage.Form()})
-}
-
-// Spenders are all that have used something.
-type Spenders []Spender
-
-// Add counts an attempt, unless it used nothing.
-func (s *Spenders) Add(a *Attempt) {
-	if a.Usage == nil {
-		return
-	}
-	at := slices.IndexFunc(*s, func(o Spender) bool { return o.Runner == a.Runner && o.Model == a.Model })
-	if at < 0 {
-		at = len(*s)
-		*s = append(*s, Spender{Runner: a.Runner, Model: a.Model})
-	}
-	one := &(*s)[at]
-	one.Attempts++
-	one.Usage.Add(*a.Usage)
-	if !a.Usage.KnownCost() && !a.Usage.unused() {
-		one.Unpriced++
-	}
-}
-
-// Rank puts them in order, the dearest first.
-func (s Spenders) Rank() {
-	slices.SortFunc(s, func(a, b Spender) int {
-		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens),
-			cmp.Compare(a.Runner, b.Runner), cmp.Compare(a.Model, b.Model))
-	})
 }

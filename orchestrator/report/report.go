@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"time"
 
 	"relay/attempts"
@@ -119,25 +118,6 @@ type Refused struct {
 type Command struct {
 	Type string `json:"type"`
 	For  string `json:"for"`
-}
-
-// Share holds what one agent, or one model, has used.
-type Share struct {
-	Name     string `json:"name,omitempty"` // empty: it did not say
-	Attempts int    `json:"attempts"`
-	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something without a known price
-	attempts.Usage
-}
-
-// MarshalJSON writes no cost that is unknown.
-func (s Share) MarshalJSON() ([]byte, error) {
-	type share struct { // without the method of Usage
-		Name     string `json:"name,omitempty"`
-		Attempts int    `json:"attempts"`
-		Unpriced int    `json:"unpriced,omitempty"`
-		attempts.UsageForm
-	}
-	return json.Marshal(share{s.Name, s.Attempts, s.Unpriced, s.Usage.Form()})
 }
 
 // Cap is a bound on what may be used, as the configuration has it when the report is made. A bound that is missing is none.

@@ -128,7 +128,7 @@ func (s *speech) user(e runners.Message, ev *outputEvent, m *message, tell func(
 			over := e
 			over.Kind, over.ID, over.Result, over.Status = runners.Returned, b.Ends.String(), b.Content, s.status(ev, b)
 			var came toolCame
-			_ = json.Unmarshal(ev.Came, &came) // it is no object, or there is none
+			_ = json.Unmarshal(ev.Came, &came) // other tools have a text there, or a list
 			over.Started = strings.HasSuffix(came.Status, "_launched")
 			tell(over)
 		}
