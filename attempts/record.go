@@ -156,6 +156,9 @@ func (rec *TaskRecord) end(e *Event) {
 	if in.Model != "" {
 		a.Model = in.Model
 	}
+	if !in.Seen.IsZero() {
+		a.EndedAt = in.Seen
+	}
 	if in.Gate != nil && !rec.Completed { // what is done stays done
 		rec.Gate = gateOf(in.Gate, e.At)
 	}

@@ -47,6 +47,9 @@ func (j *Journal) addToNight(e attempts.Event) {
 	if run.StoppedAt.IsZero() {
 		run.seen = e.At
 	}
+	if last := len(j.session) - 2; e.Ended != nil && last >= 0 && j.session[last].StoppedAt.IsZero() && e.Ended.Seen.After(j.session[last].seen) {
+		j.session[last].seen = e.Ended.Seen
+	}
 	switch {
 	case e.RunStopped != nil && e.Run == run.ID:
 		run.StoppedAt, run.ExitCode, run.Reason, run.Why = e.At, &e.RunStopped.ExitCode, e.RunStopped.Reason, e.RunStopped.Why
