@@ -76,6 +76,9 @@ func workSection(s *sheet, in Input, id, title string) {
 	case in.Agent.Type == "codex" || in.Agent.Type == "":
 		commit += " If git may not write here, relay commits for you: that is not a failure."
 	}
+	if in.Task.Kind == epic.KindReview {
+		rules = append(rules, "A review changes no file that the task does not name: report what you find.")
+	}
 	rules = append(rules, commit, "Do not weaken, skip or delete tests or commands to make them pass.", done(in.Task))
 	if in.Agent.Forbids != "" {
 		rules = append(rules, plaintext.ShortLine(in.Agent.Forbids, titleBytes))
