@@ -52,19 +52,30 @@ func (m *byTask[T]) UnmarshalYAML(n *yaml.Node) error {
 		m.faults = append(m.faults, fmt.Sprintf("line %d is not a map of tasks", n.Line))
 		return nil
 	}
+	m.faults = append(m.faults, keepFirst(n)...)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		var v T
-		if _, twice := m.of[key.Value]; twice {
-			m.faults = append(m.faults, fmt.Sprintf("line %d has %s a second time", key.Line, key.Value))
-			continue
-		}
 		if value.Decode(&v) != nil {
 			m.faults = append(m.faults, fmt.Sprintf("line %d: %s cannot be read", value.Line, key.Value))
 		}
 		m.of[key.Value] = v
 	}
 	return nil
+}
+
+// keepFirst takes all but the first value of each key out of a map, and says which.
+func keepFirst(m *yaml.Node) (faults []string) {
+	seen, kept := map[string]bool{}, m.Content[:0]
+	for pair := range slices.Chunk(m.Content, 2) {
+		if key := pair[0]; seen[key.Value] {
+			faults = append(faults, fmt.Sprintf("line %d has %s a second time", key.Line, key.Value))
+		} else {
+			seen[key.Value], kept = true, append(kept, pair...)
+		}
+	}
+	m.Content = kept
+	return faults
 }
 
 type gateYAML struct {
@@ -156,6 +167,7 @@ func parseLedger(src []byte) (*parsed, error) {
 	if len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
 		return nil, errors.New("it is not a map")
 	}
+	twice := keepFirst(root.Content[0]) // or nothing would be read
 	var odd *yaml.TypeError
 	if err := root.Decode(&y); errors.As(err, &odd) {
 		p.odd = odd.Errors
@@ -169,7 +181,7 @@ func parseLedger(src []byte) (*parsed, error) {
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there is a second YAML document in it")
 	}
-	p.ledger, p.unsure = y.ledger(), slices.Concat(y.Status.faults, y.Gated.faults)
+	p.ledger, p.unsure = y.ledger(), slices.Concat(twice, y.Status.faults, y.Gated.faults)
 	p.extra, p.foreign = y.Rest.text(), y.Folded == nil
 	for _, id := range slices.Sorted(maps.Keys(y.Status.of)) { // an unknown state would count as pending
 		if s := y.Status.of[id]; !p.foreign && !slices.Contains([]Status{Pending, InProgress, Completed, BlockedOn, Gated}, Status(s)) {
