@@ -50,8 +50,8 @@ func discussed(top string, in *Input, origin string, now time.Time) (threads []T
 	return threads, landed[:min(len(landed), mostThreads)]
 }
 
-// gateOf reports whether relay has opened a discussion about a gate, on which nothing else has been written: whether the task is still gated,
-// and why it was, the brief says elsewhere.
+// gateOf reports whether relay has opened a discussion about a gate, on which nothing else has been written: the brief says elsewhere
+// whether the task is still gated, and why it was.
 func gateOf(e *discussion.Entry) bool {
 	return strings.HasSuffix(e.Origin, "/"+discussion.OfGate) &&
 		!slices.ContainsFunc(e.History, func(c discussion.Change) bool { return c.By != "relay" && c.Note != "" })

@@ -47,8 +47,10 @@ func (j *Journal) addToNight(e attempts.Event) {
 	if run.StoppedAt.IsZero() {
 		run.seen = e.At
 	}
-	if last := len(j.session) - 2; e.Ended != nil && last >= 0 && j.session[last].StoppedAt.IsZero() && e.Ended.Seen.After(j.session[last].seen) {
-		j.session[last].seen = e.Ended.Seen
+	if n := len(j.session); e.Ended != nil && n > 1 {
+		if killed := &j.session[n-2]; killed.StoppedAt.IsZero() && e.Ended.Seen.After(killed.seen) {
+			killed.seen = e.Ended.Seen
+		}
 	}
 	switch {
 	case e.RunStopped != nil && e.Run == run.ID:

@@ -11,7 +11,7 @@ import (
 
 // Conversation returns a reader of the stream of Claude Code.
 func Conversation() runners.MessageReader {
-	return adapter.Conversation[outputEvent]((&speech{}).event)
+	return adapter.Conversation[outputEvent]((&speech{denied: map[string]bool{}, tasks: map[string]string{}}).event)
 }
 
 // speech turns the stream into events of a conversation.
@@ -52,16 +52,10 @@ func (s *speech) system(ev *outputEvent, tell func(runners.Message)) {
 	case "init":
 		tell(runners.Message{Kind: runners.Began, ID: ev.SessionID, Model: ev.Model})
 	case "permission_denied":
-		if s.denied == nil {
-			s.denied = map[string]bool{}
-		}
 		if len(s.denied) < maxDenied {
 			s.denied[ev.ToolID] = true
 		}
 	case "task_started":
-		if s.tasks == nil {
-			s.tasks = map[string]string{}
-		}
 		if len(s.tasks) < maxDenied {
 			s.tasks[ev.TaskID] = ev.ToolID
 		}
