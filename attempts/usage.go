@@ -24,8 +24,8 @@ type UsageForm struct {
 type usageFields Usage
 
 // Form returns how it is written.
-func (u Usage) Form() UsageForm {
-	f := UsageForm{usageFields: usageFields(u)}
+func (u Usage) Form() *UsageForm {
+	f := &UsageForm{usageFields: usageFields(u)}
 	if u.KnownCost() {
 		f.CostUSD = &u.CostUSD
 	}
@@ -36,10 +36,7 @@ func (u Usage) Form() UsageForm {
 func (u Usage) MarshalJSON() ([]byte, error) { return json.Marshal(u.Form()) }
 
 // YAMLForm is what the ledger has of it.
-func (u Usage) YAMLForm() any {
-	form := u.Form()
-	return &form
-}
+func (u Usage) YAMLForm() any { return u.Form() }
 
 // Add puts another usage on top.
 func (u *Usage) Add(more Usage) {

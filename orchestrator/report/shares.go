@@ -26,7 +26,7 @@ func (s Share) MarshalJSON() ([]byte, error) {
 		Model    string `json:"model,omitempty"`
 		Attempts int    `json:"attempts"`
 		Unpriced int    `json:"unpriced,omitempty"`
-		attempts.UsageForm
+		*attempts.UsageForm
 	}{s.Name, s.Runner, s.Model, s.Attempts, s.Unpriced, s.Form()})
 }
 
