@@ -141,7 +141,8 @@ type Ended struct {
 	Changes []FileChange `json:"changes,omitempty" most:"500"` // from the attempt's base to its head, as git tells them; see MoreChanges
 	Tools   []ToolUse    `json:"tools,omitempty" most:"50"`    // of the agent, the most used first
 
-	MoreChanges int `json:"more_changes,omitempty"` // files changed that are not in Changes, which were too many
+	Seen        time.Time `json:"seen,omitzero"`          // the attempt of a killed run: when it last printed or changed something; zero: it ended now
+	MoreChanges int       `json:"more_changes,omitempty"` // files changed that are not in Changes, which were too many
 
 	Cause    string          `json:"cause,omitempty"`    // the rule that decided the outcome; "": the log of an older relay
 	Evidence json.RawMessage `json:"evidence,omitempty"` // what it decided from; nil: the run decided, or there was too much of it

@@ -285,7 +285,7 @@ func TestUnsureLedger(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"a state twice":   {"version: 2\nepic_id: 20260111-plan\ntask_status:\n  T1: gated\n  T2: pending\n  T1: pending\n", "line 6 has T1 a second time"},
 		"a gate twice":    {"version: 2\nepic_id: 20260111-plan\ntask_status: {T1: gated}\ngated_tasks:\n  T1: {reason: user_blocked}\n  T1: {reason: tampered}\n", "line 6 has T1 a second time"},
-		"gates twice":     {"version: 2\nepic_id: 20260111-plan\ngated_tasks:\n  T1: {reason: user_blocked}\ngated_tasks: {}\n", "line 5 has gated_tasks a second time"},
+		"gates twice":     {"version: 2\nepic_id: 20260111-plan\ngated_tasks:\n  T1: {reason: user_blocked}\ntask_status: {T1: gated}\ngated_tasks: {}\n", "line 6 has gated_tasks a second time"},
 		"a gate's text":   {"version: 2\nepic_id: 20260111-plan\ntask_status: {T2: pending}\ngated_tasks: {T1: wait for legal}\n", "line 4: T1 cannot be read"},
 		"a list of tasks": {"version: 2\nepic_id: 20260111-plan\ntask_status: [T1]\n", "line 3 is not a map of tasks"},
 	} {

@@ -147,11 +147,9 @@ func (rec *TaskRecord) end(e *Event) {
 	}
 	a, in := rec.startedBy(e), e.Ended
 	a.Landing, a.ReviewProgress, a.Landed = nil, nil, in.Landed
-	a.EndedAt, a.Result, a.Outcome, a.Charged = e.At, in.Result, in.Outcome, in.Charged
+	a.EndedAt, a.Result, a.Outcome, a.Charged = cmp.Or(in.Seen, e.At), in.Result, in.Outcome, in.Charged
 	a.Cause, a.Head, a.Session, a.Usage, a.Receipt = in.Cause, in.Head, in.Session, in.Usage, in.Receipt
-	if in.Model != "" {
-		a.Model = in.Model
-	}
+	a.Model = cmp.Or(in.Model, a.Model)
 	if in.Gate != nil && !rec.Completed && rec.Gate == nil { // completed stays completed, and held by a person stays held
 		rec.Gate = gateOf(in.Gate, e.At)
 	}

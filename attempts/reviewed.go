@@ -24,10 +24,11 @@ type Reviewed struct {
 // Opinion is one reviewer's verdict, with a hash of what it was asked: the same question is not paid for twice.
 type Opinion struct {
 	Reviewer string          `json:"reviewer" yaml:"reviewer" text:"own"`
-	Model    string          `json:"model,omitempty" yaml:"model,omitempty"`
-	Decision review.Decision `json:"decision" yaml:"decision"`            // what its findings come to, by relay's rules
-	Head     string          `json:"head" yaml:"head" text:"own"`         // commit it judged
-	Question string          `json:"question" yaml:"question" text:"own"` // SHA-256, in hex, of the prompt with trees in place of commits
+	CLI      string          `json:"cli,omitempty" yaml:"cli,omitempty" text:"own"` // its type in the configuration
+	Model    string          `json:"model,omitempty" yaml:"model,omitempty"`        // that it has reported, or was asked for
+	Decision review.Decision `json:"decision" yaml:"decision"`                      // what its findings come to, by relay's rules
+	Head     string          `json:"head" yaml:"head" text:"own"`                   // commit it judged
+	Question string          `json:"question" yaml:"question" text:"own"`           // SHA-256, in hex, of the prompt with trees in place of commits
 	Verdict  review.Verdict  `json:"verdict" yaml:"verdict"`
 }
 

@@ -1,7 +1,10 @@
 package attempts
 
+import "encoding/json"
+
 // Usage holds what an attempt used, its reviews included. CachedTokens are those of InputTokens that were read from the
-// provider's cache; who wrote this may not distinguish them. CostUSD is 0 when the cost is unknown.
+// provider's cache; who wrote this may not distinguish them. CostUSD is 0 when the cost is unknown, and then it is not written. Of a 0 that
+// was read, only Free says that it is one: relay once wrote 0 for what it did not know.
 type Usage struct {
 	InputTokens  int64   `json:"input_tokens" yaml:"input_tokens"`
 	CachedTokens int64   `json:"cached_tokens,omitempty" yaml:"cached_tokens,omitempty"`
@@ -9,10 +12,35 @@ type Usage struct {
 	CostUSD      float64 `json:"cost_usd" yaml:"cost_usd"`
 	Estimated    bool    `json:"estimated,omitempty" yaml:"estimated,omitempty"`     // some tokens were not reported
 	ListPriced   bool    `json:"list_priced,omitempty" yaml:"list_priced,omitempty"` // the cost is by public prices, as relay knows them
+	Free         bool    `json:"free,omitempty" yaml:"free,omitempty"`               // it is known to cost nothing
 }
+
+// UsageForm is how usage is written: without a cost that is unknown.
+type UsageForm struct {
+	usageFields `yaml:",inline"`
+	CostUSD     *float64 `json:"cost_usd,omitempty" yaml:"cost_usd,omitempty"`
+}
+
+type usageFields Usage
+
+// Form returns how it is written.
+func (u Usage) Form() *UsageForm {
+	f := &UsageForm{usageFields: usageFields(u)}
+	if u.KnownCost() {
+		f.CostUSD = &u.CostUSD
+	}
+	return f
+}
+
+// MarshalJSON writes no cost that is unknown.
+func (u Usage) MarshalJSON() ([]byte, error) { return json.Marshal(u.Form()) }
+
+// YAMLForm is what the ledger has of it.
+func (u Usage) YAMLForm() any { return u.Form() }
 
 // Add puts another usage on top.
 func (u *Usage) Add(more Usage) {
+	u.Free = (u.Free || more.Free) && (u.Free || u.Unused()) && (more.Free || more.Unused())
 	u.InputTokens += more.InputTokens
 	u.CachedTokens += more.CachedTokens
 	u.OutputTokens += more.OutputTokens
@@ -23,8 +51,11 @@ func (u *Usage) Add(more Usage) {
 // EstimatedCost reports whether a part of the cost was not reported.
 func (u Usage) EstimatedCost() bool { return u.CostUSD > 0 && (u.Estimated || u.ListPriced) }
 
-// Unpriced reports whether tokens were used whose price is unknown.
-func (u Usage) Unpriced() bool { return u.CostUSD == 0 && u.InputTokens+u.OutputTokens > 0 }
+// KnownCost reports whether at least a part of the cost is known.
+func (u Usage) KnownCost() bool { return u.CostUSD > 0 || u.Free }
+
+// Unused reports whether nothing that was used is known.
+func (u Usage) Unused() bool { return u.CostUSD == 0 && u.InputTokens+u.OutputTokens == 0 }
 
 // Uncached returns the tokens that caps count: what the model read and wrote without what it read from its provider's
 // cache.

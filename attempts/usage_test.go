@@ -1,6 +1,10 @@
 package attempts
 
-import "testing"
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
 
 func TestUsed(t *testing.T) {
 	t.Parallel()
@@ -15,9 +19,42 @@ func TestUsed(t *testing.T) {
 	if got, want := rec.UsedSince(), *rec.Attempts[2].Usage; got != want {
 		t.Errorf("since the last ungate %+v, want %+v", got, want)
 	}
-	for u, want := range map[Usage]bool{{}: false, {InputTokens: 1}: true, {OutputTokens: 1}: true, {InputTokens: 1, CostUSD: 0.1}: false} {
-		if u.Unpriced() != want {
-			t.Errorf("%+v: unpriced is %v", u, !want)
+}
+
+// An unknown cost is not written, a known 0 is, and a 0 of an older relay is unknown.
+func TestKnownCost(t *testing.T) {
+	t.Parallel()
+	unknown, free, paid := Usage{InputTokens: 1}, Usage{InputTokens: 1, Free: true}, Usage{InputTokens: 1, CostUSD: 0.5}
+	for _, c := range []struct {
+		add  []Usage
+		json string
+	}{
+		{nil, `{"input_tokens":0,"output_tokens":0}`},
+		{[]Usage{unknown, {}}, `{"input_tokens":1,"output_tokens":0}`},
+		{[]Usage{free, {}, free}, `{"input_tokens":2,"output_tokens":0,"free":true,"cost_usd":0}`},
+		{[]Usage{free, unknown}, `{"input_tokens":2,"output_tokens":0}`},
+		{[]Usage{unknown, paid, free}, `{"input_tokens":3,"output_tokens":0,"cost_usd":0.5}`},
+	} {
+		var sum, back, old Usage
+		for _, u := range c.add {
+			sum.Add(u)
+		}
+		text, err := json.Marshal(sum)
+		if must(t, err); string(text) != c.json {
+			t.Errorf("%+v: got %s, want %s", c.add, text, c.json)
+		}
+		must(t, json.Unmarshal(text, &back))
+		must(t, json.Unmarshal([]byte(`{"input_tokens":1,"output_tokens":2,"cost_usd":0}`), &old))
+		if back != sum || old.KnownCost() {
+			t.Errorf("%+v: read as %+v; 0 of an older relay is known: %v", c.add, back, old.KnownCost())
+		}
+		one := newFold(nil, &Ledger{Tasks: map[string]*TaskRecord{"T1": {Attempts: []Attempt{{ID: 1, Result: ResultFailure, Usage: &sum}}}}})
+		written, err := rendered(one)
+		must(t, err)
+		read, err := parseLedger([]byte(written))
+		must(t, err)
+		if got := *read.ledger.Tasks["T1"].Attempts[0].Usage; got != sum || strings.Contains(written, "cost_usd") != sum.KnownCost() {
+			t.Errorf("%+v: the ledger has %+v:\n%s", c.add, got, written)
 		}
 	}
 }

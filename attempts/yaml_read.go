@@ -52,7 +52,7 @@ func (m *byTask[T]) UnmarshalYAML(n *yaml.Node) error {
 		m.faults = append(m.faults, fmt.Sprintf("line %d is not a map of tasks", n.Line))
 		return nil
 	}
-	m.faults = once(n)
+	m.faults = append(m.faults, keepFirst(n)...)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		var v T
@@ -64,18 +64,18 @@ func (m *byTask[T]) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// once leaves the first of two values of a key in a map, for which the decoder would read nothing of it, and names the others.
-func once(n *yaml.Node) (twice []string) {
-	all, seen := n.Content, map[string]bool{}
-	n.Content = nil
-	for i := 0; i+1 < len(all); i += 2 {
-		if key := all[i]; seen[key.Value] {
-			twice = append(twice, fmt.Sprintf("line %d has %s a second time", key.Line, key.Value))
+// keepFirst takes all but the first value of each key out of a map, and says which.
+func keepFirst(m *yaml.Node) (faults []string) {
+	seen, kept := map[string]bool{}, m.Content[:0]
+	for pair := range slices.Chunk(m.Content, 2) {
+		if key := pair[0]; seen[key.Value] {
+			faults = append(faults, fmt.Sprintf("line %d has %s a second time", key.Line, key.Value))
 		} else {
-			seen[key.Value], n.Content = true, append(n.Content, key, all[i+1])
+			seen[key.Value], kept = true, append(kept, pair...)
 		}
 	}
-	return twice
+	m.Content = kept
+	return faults
 }
 
 type gateYAML struct {
@@ -167,8 +167,8 @@ func parseLedger(src []byte) (*parsed, error) {
 	if len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
 		return nil, errors.New("it is not a map")
 	}
+	twice := keepFirst(root.Content[0]) // or nothing would be read
 	var odd *yaml.TypeError
-	twice := once(root.Content[0])
 	if err := root.Decode(&y); errors.As(err, &odd) {
 		p.odd = odd.Errors
 	} else if err != nil {

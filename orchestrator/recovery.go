@@ -9,6 +9,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
 )
 
@@ -51,6 +52,9 @@ func (v *recovery) recoverTask(ctx context.Context, o decide.OpenAttempt) error 
 	a := engine.Attempt{
 		Run: o.Attempt.Run, Task: *task, Number: o.Attempt.ID, Base: o.Attempt.Base,
 		Runner: o.Attempt.Runner, Model: o.Attempt.Model, Wall: v.state.o.Limits.Wall, Ended: true,
+	}
+	if a.Seen = relayfiles.Of(v.state.o.Dir, a).LastSeen().UTC(); a.Seen.Before(o.Attempt.StartedAt) {
+		a.Seen = o.Attempt.StartedAt
 	}
 	continueSession(&a, o.Record)
 	a.EarlierFindings, a.ReviewProgress = earlierFindings(o.Record), o.Attempt.ReviewProgress

@@ -1,7 +1,9 @@
 package reanchor
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,16 +65,14 @@ func field(b *strings.Builder, label, text string, max int) {
 	}
 	short := plaintext.Head(text, max)
 	b.WriteString(label + ": " + strings.TrimRight(short, "\n"))
-	if lost := len(text) - len(short); lost > 0 {
-		b.WriteString(" [relay cut " + strconv.Itoa(lost) + " bytes here]")
-	}
 	b.WriteByte('\n')
+	if lost := lineCount(len(text)-len(short), text, false); lost > 0 {
+		b.WriteString(leftOut(lost, "") + "\n")
+	}
 }
 
-// fileList names the first files of a change.
-func fileList(files []string) string {
-	return strings.Join(paths(files[:min(len(files), manyItems)]), ", ")
-}
+// fileList names the first files of a change, and counts the others.
+func fileList(files []string) string { return strings.Join(paths(files), ", ") }
 
 func attemptSection(s *sheet, in Input) {
 	var earlier []attempts.Attempt
@@ -103,7 +103,7 @@ func attemptSection(s *sheet, in Input) {
 	olderAttempts(s, earlier[:full])
 	for i, a := range earlier[full:] {
 		last := full+i == len(earlier)-1
-		writeAttempt(s, a, attemptRelation{last: last, here: a.ID == in.TakenUp && in.TakenUp > 0})
+		writeAttempt(s, a, attemptRelation{last: last, here: a.ID == in.TakenUp && in.TakenUp > 0, dir: cmp.Or(in.Dir, relayDir)})
 	}
 }
 
@@ -136,7 +136,8 @@ func olderAttempts(s *sheet, earlier []attempts.Attempt) {
 // attemptRelation records how an earlier attempt relates to this one.
 type attemptRelation struct {
 	last bool
-	here bool // its work is in the checkout
+	here bool   // its work is in the checkout
+	dir  string // relay's folder
 }
 
 // writeAttempt tells everything there is about one attempt. The last one is cut later than those before it.
@@ -186,9 +187,9 @@ func writeAttempt(s *sheet, a attempts.Attempt, is attemptRelation) {
 	field(&b, "Files", fileList(r.FilesChanged), 2<<10)
 	s.quote(rankOf(cutReport), "Its report (output of an earlier attempt):", b.String(), 2*reportBytes)
 	found()
-	writeChecks(s, rankOf(cutOutput), r.Checks)
+	writeChecks(s, rankOf(cutOutput), is.dir, r.Checks)
 	if a.Undone != nil {
-		writeChecks(s, rankOf(cutOutput), []attempts.CheckRun{a.Undone.Check})
+		writeChecks(s, rankOf(cutOutput), is.dir, []attempts.CheckRun{a.Undone.Check})
 	}
 	s.quote(rankOf(cutDiff), "Its changes (output of an earlier attempt):", r.DiffStat, outputBytes)
 }
@@ -202,8 +203,8 @@ func undoneBy(u *attempts.Undone) string {
 	return text + ". Make it pass again, and leave what landed since working: change no more than that takes."
 }
 
-// writeChecks shows how the failed commands of an attempt ended.
-func writeChecks(s *sheet, r rank, checks []attempts.CheckRun) {
+// writeChecks shows how the failed commands of an attempt ended. dir is relay's folder.
+func writeChecks(s *sheet, r rank, dir string, checks []attempts.CheckRun) {
 	failing := 0
 	for _, c := range checks {
 		if c.ExitCode == 0 || c.Phase == attempts.PhaseBaseline { // that one fails before the work can be what is wanted of it
@@ -218,6 +219,9 @@ func writeChecks(s *sheet, r rank, checks []attempts.CheckRun) {
 			continue
 		}
 		s.quoteEnd(r, intro+". The end of what it printed (output of an earlier attempt):", c.Tail, outputBytes, true)
+		if b := &s.blocks[len(s.blocks)-1]; c.Log != "" {
+			b.path = path.Join(dir, c.Log)
+		}
 	}
 	if rest := failing - failingShown; rest > 0 {
 		s.add(block{rank: r, head: fmt.Sprintf("\n%d more commands failed.\n", rest)})

@@ -29,8 +29,11 @@ func contextSection(s *sheet, in Input) {
 	s.quote(cutLearnings, "Learned in this epic so far:", learned.String(), reportBytes)
 	var done, open strings.Builder
 	for _, e := range in.Entries[:min(len(in.Entries), fewItems)] {
-		done.WriteString(signed(e.By, e.Age) + ", " + plaintext.ShortLine(fileList(e.Files), 1000) + ":\n" + plaintext.ShortText(e.Text,
-			1<<10) + "\n\n")
+		text, lost := quotable(e.Text, 1<<10, false)
+		if lost > 0 {
+			text += "\n" + leftOut(lost, "")
+		}
+		done.WriteString(signed(e.By, e.Age) + ", " + plaintext.ShortLine(fileList(e.Files), 1000) + ":\n" + text + "\n\n")
 	}
 	s.quote(cutEntries, "Work that others recorded on the files of your task, the newest first:", done.String(), reportBytes)
 	for _, t := range in.Threads[:min(len(in.Threads), fewItems)] {
@@ -72,6 +75,9 @@ func workSection(s *sheet, in Input, id, title string) {
 		commit = "Others work in the same checkout: do not commit, relay does that."
 	case in.Agent.Type == "codex" || in.Agent.Type == "":
 		commit += " If git may not write here, relay commits for you: that is not a failure."
+	}
+	if in.Task.Kind == epic.KindReview {
+		rules = append(rules, "A review changes no file that the task does not name: report what you find.")
 	}
 	rules = append(rules, commit, "Do not weaken, skip or delete tests or commands to make them pass.", done(in.Task))
 	if in.Agent.Forbids != "" {

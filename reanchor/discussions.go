@@ -32,7 +32,7 @@ func discussed(top string, in *Input, origin string, now time.Time) (threads []T
 	list, _ := l.Newest(mostDiscussions)
 	for _, there := range slices.Backward(list) {
 		e := there.Entry
-		if e == nil {
+		if e == nil || gateOf(e) {
 			continue
 		}
 		created, _ := e.CreatedAt()
@@ -48,6 +48,13 @@ func discussed(top string, in *Input, origin string, now time.Time) (threads []T
 		}
 	}
 	return threads, landed[:min(len(landed), mostThreads)]
+}
+
+// gateOf reports whether relay has opened a discussion about a gate, on which nothing else has been written: the brief says elsewhere
+// whether the task is still gated, and why it was.
+func gateOf(e *discussion.Entry) bool {
+	return strings.HasSuffix(e.Origin, "/"+discussion.OfGate) &&
+		!slices.ContainsFunc(e.History, func(c discussion.Change) bool { return c.By != "relay" && c.Note != "" })
 }
 
 // notesOf returns what attempts that landed wrote on a discussion, the newest first.
@@ -126,15 +133,15 @@ func threadOf(e *discussion.Entry, now time.Time) Thread {
 		by = e.History[0].By
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (discussion %s, %s)", plaintext.Head(e.Name(), 150), e.ID, e.Status)
+	fmt.Fprintf(&b, "%s (discussion %s, %s)", plaintext.ShortLine(e.Name(), 150), e.ID, e.Status)
 	for _, p := range e.Positions[:min(len(e.Positions), mostItems)] {
-		fmt.Fprintf(&b, "; %s: %s", p.By, plaintext.Head(p.Stance, 150))
+		fmt.Fprintf(&b, "; %s: %s", p.By, plaintext.ShortLine(p.Stance, 150))
 	}
 	if n := len(e.History); n > 1 && e.History[n-1].Note != "" {
-		fmt.Fprintf(&b, "; last: %s", plaintext.Head(e.History[n-1].Note, 300))
+		fmt.Fprintf(&b, "; last: %s", plaintext.ShortLine(e.History[n-1].Note, 300))
 	}
 	if e.Summary != "" {
-		fmt.Fprintf(&b, "; %s", plaintext.Head(e.Summary, 300))
+		fmt.Fprintf(&b, "; %s", plaintext.ShortLine(e.Summary, 300))
 	}
 	return Thread{By: by, Age: age(now, e), Question: b.String()}
 }

@@ -104,7 +104,8 @@ func TestFewDiscussionsAreTold(t *testing.T) {
 }
 
 // What an agent of another task noted on a discussion of a task's files is told when its work landed, also of a closed one. A discussion
-// that relay opened about the task before the user answered is not open to it.
+// that relay opened about the task before the user answered is not open to it, and one about a gate tells it something only when somebody
+// wrote on it.
 func TestDiscussionsAfterWorkAndAnswers(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
@@ -115,7 +116,14 @@ func TestDiscussionsAfterWorkAndAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := openLedger(t, top, 4).Append(discussion.Opening{Topic: "New gate", Origin: "lab/T1/r2/9/gate", Status: discussion.Unresolved}); err != nil {
+	later := openLedger(t, top, 4)
+	for _, o := range []discussion.Opening{{Topic: "New gate", Origin: "lab/T1/r2/9/gate"}, {Topic: "Mute gate of a.go", Origin: "lab/T1/r2/12/gate"}} {
+		o.Status = discussion.Unresolved
+		if _, err := later.Append(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := later.Mark("new", discussion.Unresolved, "Try the other template."); err != nil {
 		t.Fatal(err)
 	}
 	for _, mark := range [][2]string{{"codex T2/1", "Split it in two."}, {"codex T2/2", "It is split."}, {"codex T1/1", "Own."}, {"T2/2 review", "No."}} {

@@ -52,6 +52,49 @@ func (s *RecordSource) handoff(now time.Time) Handoff {
 	return Handoff{ID: e.ID, By: e.Agent.Name, Age: age(now, e), Text: bounded(b.String()), Context: bounded(context.String())}
 }
 
+// ofRun reports whether a run of relay on an epic has left the handoff.
+func (s *RecordSource) ofRun(epic string) bool {
+	if a := s.Artifact; a != nil {
+		return epic != "" && a.Session == artifact.Slug(epic) && a.Metadata["relay"] != nil
+	}
+	return epic != "" && byRelay(s.Entry) && slices.Contains(s.Entry.Tags, epic)
+}
+
+// lasting returns what of a run's handoff an agent of a later attempt has to know that its brief does not say elsewhere: the state of that
+// run is over, and receipts and learnings tell of the task and of those that it builds on.
+func (s *RecordSource) lasting(in *Input) Handoff {
+	told := []string{in.Task.ID, "base", "head"}
+	for _, d := range in.Dependencies {
+		told = append(told, d.ID)
+	}
+	left := &ledgersync.SessionSummary{}
+	if a := s.Artifact; a == nil {
+		left = s.Entry.SessionSummary
+	} else {
+		for _, t := range a.Done {
+			left.Completed = append(left.Completed, t.Task)
+		}
+		for _, f := range a.Findings {
+			left.Deferred = append(left.Deferred, f.Text)
+		}
+	}
+	var b, context strings.Builder
+	list(&b, "Completed", left.Completed)
+	list(&b, "Found, and left", slices.DeleteFunc(slices.Clone(left.Deferred), func(text string) bool {
+		return !strings.HasPrefix(text, ledgersync.FoundBy) && !strings.HasPrefix(text, ledgersync.PutOffBy)
+	}))
+	for _, name := range slices.Sorted(maps.Keys(left.ImportantContext)) {
+		if id, of, _ := strings.Cut(name, " "); !slices.Contains(told, id) && of != "learned" {
+			recordField(&context, name, left.ImportantContext[name])
+		}
+	}
+	h := in.Handoff
+	if h.Text, h.Context = bounded(b.String()), bounded(context.String()); h.Text+h.Context == "" {
+		return Handoff{}
+	}
+	return h
+}
+
 func writeArtifact(b *strings.Builder, a *artifact.Artifact) {
 	recordField(b, "Goal", a.Goal)
 	recordField(b, "Now", a.Now)

@@ -49,6 +49,9 @@ func (r *RecordReader) ledger() ledger {
 func (r *RecordReader) Fill(in *Input) {
 	found := r.Find(in.Task.Files)
 	in.Handoff, in.Required, in.Entries = found.Handoff, found.Documents, found.Entries
+	if from := found.Source; from != nil && from.ofRun(r.epic) {
+		in.Handoff = from.lasting(in)
+	}
 	origin := "" // of the discussions that relay has opened about the task
 	if r.epic != "" && in.Task.ID != "" {
 		origin = r.epic + "/" + in.Task.ID + "/"
@@ -81,10 +84,10 @@ func (r *RecordReader) Find(files []string) (found FoundRecords) {
 		found.Source, found.Handoff, found.Questions = left, left.handoff(r.now()), left.questions(r.now())
 	}
 	var asked []string // by tasks of this epic: whether they are open still, its own ledger says
-	if past.ofEpic && byRelay(past.left) {
-		asked, found.Questions = past.left.Reasoning.Uncertainties, nil
-	} else if left != nil && left.Artifact != nil && r.epic != "" && left.Artifact.Metadata["relay"] != nil {
-		found.Questions = nil
+	if left != nil && left.ofRun(r.epic) {
+		if found.Questions = nil; left.Entry != nil {
+			asked = left.Entry.Reasoning.Uncertainties
+		}
 	}
 	if past.left != nil {
 		found.Answer = past.answers[past.left.ID]

@@ -274,3 +274,45 @@ func TestLookUpsInALongLedger(t *testing.T) {
 		t.Errorf("it took %v", best)
 	}
 }
+
+// Of the handoff of a run on the epic, a brief keeps what lasts: no state of that run, nothing that receipts or learnings tell.
+func TestOwnHandoff(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	left := tagged(entry(1, 5, "relay", ledgersync.Handoff), "relay", "users", "run:1")
+	left.SessionSummary = &ledgersync.SessionSummary{
+		Completed: []string{"T1: the login"}, CurrentState: map[string]string{"run": "gave up"}, Blockers: []string{"T2 is gated"}, HandoffNotes: "relay ungate T2",
+		Deferred: []string{"T3: logout", "found by T1, and left: no licence", "put off by the review of T1: a.go:3: slow"},
+		ImportantContext: map[string]string{
+			"T1 decided, port": "5433", "T2 decided, port": "1", "T4 decided, port": "2", "T4 learned": "tabs", "base": "b", "head": "h",
+		},
+	}
+	write(t, top, left)
+	w, err := artifact.Open(top, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	a := artifact.New(artifact.Handoff, "Goal", "gave up", artifact.PartialPlus, artifact.Origin{Date: noon, Session: "bare", PrimaryBead: "b", AgentID: "relay"})
+	a.Done, a.Blockers, a.ContinuationPrompt = []artifact.Task{{Task: "T1: the login"}}, []string{"T2 is gated"}, "relay ungate T2"
+	a.Findings = []artifact.Note{{Key: "discovered 1", Text: "found by T1, and left: no licence"}, {Key: "T1", Text: "tabs"}}
+	a.Metadata = map[string]any{"relay": map[string]any{"run": "1"}}
+	if _, err := w.Put(a, "x"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range [][3]string{
+		{"users", "Completed:\n- T1: the login\nFound, and left:\n- found by T1, and left: no licence\n- put off by the review of T1: a.go:3: slow\n", "T4 decided, port: 2\n"},
+		{"bare", "Completed:\n- T1: the login\nFound, and left:\n- found by T1, and left: no licence\n", ""},
+	} {
+		in := Input{Task: epic.Task{ID: "T2"}, Dependencies: []Dependency{{ID: "T1"}}}
+		r := NewRecordReader(top, want[0], clock)
+		if want[0] == "bare" { // the ledger is gone
+			if err := os.Remove(ledgersync.Path(top)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r.Fill(&in); in.Handoff.Text != want[1] || in.Handoff.Context != want[2] || in.Handoff.By != "relay" {
+			t.Errorf("%s: got %+v", want[0], in.Handoff)
+		}
+	}
+}

@@ -1,8 +1,9 @@
 package reanchor
 
 import (
-	"strconv"
 	"strings"
+
+	"relay/epic/plaintext"
 )
 
 // rank is the order in which parts of a brief are cut when it is too long: the smallest first, fixed never.
@@ -30,7 +31,7 @@ const (
 
 const (
 	keepBytes = 400 // of a part in the first round of cuts
-	markBytes = 48  // room for the mark of a cut
+	markBytes = 48  // room for the mark of a cut, without a path
 )
 
 // removed stands in the place of parts that had to go as a whole.
@@ -42,7 +43,8 @@ type block struct {
 	head  string // stands before the body
 	body  string
 	fence string // around the body; "" for lines of relay's own
-	lost  int    // bytes of the body that were cut
+	lost  int    // lines of the body that were cut
+	path  string // of a file with the whole body; "": none
 	tail  bool   // the end is worth more than the beginning
 	gone  bool   // left out as a whole
 }
@@ -57,7 +59,7 @@ func (b *block) size() int {
 		n += 2*len(b.fence) + 2
 	}
 	if b.lost > 0 {
-		n += markBytes
+		n += markBytes + len(b.path)
 	}
 	return n
 }
@@ -74,7 +76,7 @@ func (b *block) shrink(over int) {
 			short = short[:i]
 		}
 	}
-	b.lost += len(b.body) - len(short)
+	b.lost += lineCount(len(b.body)-len(short), b.body, b.tail)
 	b.body = short
 }
 
@@ -207,7 +209,14 @@ func (b *block) appendMark(out []byte) []byte {
 	if b.fence == "" {
 		out = append(out, "- "...)
 	}
-	out = append(out, "[relay cut "...)
-	out = strconv.AppendInt(out, int64(b.lost), 10)
-	return append(out, " bytes here]\n"...)
+	return append(append(out, leftOut(b.lost, b.path)...), '\n')
+}
+
+// leftOut marks a cut of so many lines of a text, all of which is in a file; "": in none.
+func leftOut(lines int, path string) string {
+	mark := "… " + plaintext.Count(lines, "line") + " left out"
+	if path != "" {
+		mark += ": " + pathText(path)
+	}
+	return mark
 }

@@ -44,14 +44,26 @@ func pathText(path string) string {
 	return path
 }
 
-// quotable returns text made ready to stand between two fences, and how many bytes of it had to go.
+// lineCount counts the lines in the last so many bytes of a text, or with head the first, of which one may be a part.
+func lineCount(bytes int, s string, head bool) int {
+	part := s[len(s)-bytes:]
+	if head {
+		part = s[:bytes]
+	}
+	if part = strings.Trim(part, "\n"); part == "" {
+		return 0
+	}
+	return strings.Count(part, "\n") + 1
+}
+
+// quotable returns text made ready to stand between two fences, and how many lines of it had to go.
 func quotable(s string, max int, tail bool) (body string, lost int) {
 	short := clip(s, max, tail)
 	body = shorten(strings.Trim(plaintext.Clean(short), "\n"))
 	if strings.TrimSpace(body) == "" {
 		return "", 0
 	}
-	return body, len(s) - len(short)
+	return body, lineCount(len(s)-len(short), s, tail)
 }
 
 // shorten breaks up long runs of backticks, so that a fence stays a short line.

@@ -2,6 +2,7 @@ package runners
 
 // Facts describe the CLI of a type of agents, besides how to run it and what it prints.
 type Facts struct {
+	Recorded    string            // its name in records that other programs read; "": its type
 	Login       string            // what a user types after the name of its program to log in; %s is the program again
 	Variables   []string          // of the environment, with its keys and settings; a star stands for any ending
 	Steering    []string          // globs of the names in a checkout under which it looks for configuration and instructions

@@ -93,13 +93,14 @@ func (r *priced) Run(ctx context.Context, req Request) (Report, error) {
 	}
 	report, err := r.Runner.Run(ctx, req)
 	report.Usage = r.price(report.Usage, report.Model, asked)
+	report.Model = cmp.Or(report.Model, asked) // its CLI reports none
 	return report, err
 }
 
 // price takes the price of the first of the models that has one. A CLI that says it cost nothing has no price list either, and
 // what one says of a part is the least.
 func (r *priced) price(u Usage, models ...string) Usage {
-	if u.Priced && u.CostUSD > 0 {
+	if u.InputTokens+u.OutputTokens <= 0 || u.Priced && u.CostUSD > 0 {
 		return u
 	}
 	hasPrice := slices.DeleteFunc(models, func(model string) bool { return model == "" })
@@ -110,10 +111,11 @@ func (r *priced) price(u Usage, models ...string) Usage {
 		}
 	}
 	for _, model := range append(hasPrice, r.Unknown) {
-		if price, ok := ListPrice(model); ok && u.InputTokens+u.OutputTokens > 0 {
+		if price, ok := ListPrice(model); ok {
 			u.CostUSD, u.Priced, u.ListPriced = max(u.CostUSD, price.cost(u)), true, true
 			return u
 		}
 	}
+	u.Priced = false
 	return u
 }

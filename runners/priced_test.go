@@ -1,6 +1,7 @@
 package runners_test
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"testing"
@@ -77,7 +78,9 @@ func TestPricedRunner(t *testing.T) {
 		{name: "what is written to a cache", model: "claude-sonnet-4-5", used: []runners.Usage{{InputTokens: 3 * million, CachedTokens: million, CacheWrites: million}}, costs: []float64{7.05}, estimated: true},
 		{name: "the CLI knows a part", model: "claude-sonnet-4-5", used: []runners.Usage{{InputTokens: million, CostUSD: 3.5}}, costs: []float64{3.5}, estimated: true},
 		{name: "nothing was used", model: "claude-sonnet-4-5", used: []runners.Usage{{}}, costs: []float64{0}, unknown: true},
-		{name: "nonsense", prices: table, model: "m", used: []runners.Usage{{InputTokens: -1, CachedTokens: million, OutputTokens: -5}}, costs: []float64{0}},
+		{name: "nonsense", prices: table, model: "m", used: []runners.Usage{{InputTokens: -1, CachedTokens: million, OutputTokens: -5}}, costs: []float64{0}, unknown: true},
+		{name: "a free model", prices: runners.Prices{"m": {}}, model: "m", used: used, costs: []float64{0, 0}},
+		{name: "the CLI has no price", model: "m", used: []runners.Usage{{InputTokens: million, Priced: true}}, costs: []float64{0}, unknown: true},
 	} {
 		var told []float64
 		r := runners.WithPrices(bill{c.used, c.model}, runners.Pricing{Prices: c.prices, Model: c.own, Unknown: c.taken})
@@ -95,6 +98,9 @@ func TestPricedRunner(t *testing.T) {
 			if math.Abs(told[i]-want) > 1e-9 {
 				t.Errorf("%s: told %v, want %v", c.name, told[i], want)
 			}
+		}
+		if want := cmp.Or(c.model, c.asked, c.own); report.Model != want {
+			t.Errorf("%s: the model is %q, want %q", c.name, report.Model, want)
 		}
 		if last := c.costs[len(c.costs)-1]; math.Abs(report.Usage.CostUSD-last) > 1e-9 ||
 			report.Usage.Priced == c.unknown || report.Usage.ListPriced != c.estimated {

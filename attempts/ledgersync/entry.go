@@ -34,6 +34,12 @@ const (
 	Review         Type = "review"         // code was judged, and not changed
 )
 
+// FoundBy and PutOffBy begin what a run of relay defers because an agent, or a reviewer of a task, has found and left it.
+const (
+	FoundBy  = "found by "
+	PutOffBy = "put off by the review of "
+)
+
 // Types lists the types of entries.
 func Types() []Type { return []Type{Handoff, Transition, Implementation, Bugfix, Review} }
 

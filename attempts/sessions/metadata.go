@@ -33,6 +33,7 @@ type Origin struct {
 	Task     string  `json:"task,omitempty"` // empty in a review of the whole epic
 	Attempt  int     `json:"attempt,omitempty"`
 	Round    int     `json:"round,omitempty"` // of fixes, or of the reviewer
+	Agent    string  `json:"agent,omitempty"` // its name in the configuration
 	Reviewer string  `json:"reviewer,omitempty"`
 	Offset   int64   `json:"offset"`             // of the line in its stream
 	CostUSD  float64 `json:"cost_usd,omitempty"` // what came to this message

@@ -204,7 +204,7 @@ func (r *Reader) List(ctx context.Context, f Filter) ([]Listed, error) {
 			l.Origin = origins[l.ParentSession]
 		}
 		origins[l.ID] = l.Origin
-		if (f.Task == "" || l.Origin.Task == f.Task) && (f.Runner == "" || l.Source == f.Runner) &&
+		if (f.Task == "" || l.Origin.Task == f.Task) && (f.Runner == "" || l.Source == f.Runner || l.Origin.Agent == f.Runner) &&
 			(f.Run == "" || l.Origin.Run == f.Run || last.Run == f.Run) {
 			list = append(list, l.Listed)
 		}

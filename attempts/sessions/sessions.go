@@ -18,7 +18,7 @@ const PromptSuffix = ":prompt"
 // Session is one conversation with an agent. Empty texts and zero times and numbers of tokens are NULL in the database.
 type Session struct {
 	ID              string `json:"id"`                          // of the agent CLI; of a subagent "task-" and the id of the tool call that began it
-	Source          string `json:"source"`                      // the agent's name, as claude-code; required
+	Source          string `json:"source"`                      // the name of the agent's CLI, as claude-code; required
 	Model           string `json:"model,omitempty"`             // as the agent names it
 	Project         string `json:"project,omitempty"`           // the repository's folder name
 	CreatedAt       int64  `json:"created_at,omitempty"`        // milliseconds; Write makes it later than the parent's

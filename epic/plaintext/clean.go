@@ -1,9 +1,6 @@
 package plaintext
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Capped makes text of unknown origin safe to store, in at most max bytes, with a mark that says how much was cut. See
 // [Capped] for what it removes.
@@ -20,11 +17,6 @@ func Capped(s string, max int) string {
 		mark = ""
 	}
 	return Head(s, max-len(mark)) + mark
-}
-
-// ShortText makes text of any origin fit to be shown: valid UTF-8 without control characters, at most max bytes of it.
-func ShortText(s string, max int) string {
-	return Head(strings.TrimSuffix(Clean(Head(s, max)), "\n"), max)
 }
 
 // ShortLine makes text fit for a line of relay's own. The dots at its end stand for what is left out.

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/orchestrator/changes"
@@ -352,7 +353,12 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []git.Change) error {
 		return err
 	}
 	f.Found, w.DeletedTests, w.Weaker = diff.Found, diff.Deleted, diff.Weaker
-	w.Documents = onlyDocuments(&wk.Attempt.Task, names)
+	w.Documents, w.Reviewed = onlyDocuments(&wk.Attempt.Task, names), nil
+	for _, n := range names {
+		if task := &wk.Attempt.Task; task.Kind == epic.KindReview && !asked(task, n.Path) {
+			w.Reviewed = append(w.Reviewed, n.Path)
+		}
+	}
 	if f.Rounds == 0 || !verdict.Stands(wk.Evidence) {
 		return nil
 	}

@@ -114,6 +114,9 @@ func (c *Judge) EndedEvent(a engine.Attempt, f engine.Result) attempts.Ended {
 	if f.Usage != (attempts.Usage{}) {
 		e.Usage = &f.Usage
 	}
+	if e.Result == attempts.ResultInterrupted {
+		e.Seen = a.Seen
+	}
 	if !attempts.FailedSilently(e.Receipt.Checks) {
 		e.Receipt.Change = ""
 	}

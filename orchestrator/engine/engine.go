@@ -172,6 +172,7 @@ type Attempt struct {
 	Prompt string
 	// Ended means that the agent has already come to its end under a run that was killed before it could record that.
 	Ended bool
+	Seen  time.Time // Ended: when it last printed or changed something, as far as its files say
 }
 
 // Mark returns the attempt's name, carried by every process it starts.

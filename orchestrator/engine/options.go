@@ -95,7 +95,7 @@ type Review struct {
 // Reviewer is one member of a panel. Runner "" means that Name is the runner's name.
 type Reviewer struct {
 	Name         string
-	Model        string
+	CLI          string // its type
 	Focus        string // what it looks at most; "": everything
 	Instructions string // the user's own words to it
 }

@@ -10,6 +10,7 @@ func UsageOf(u runners.Usage) attempts.Usage {
 	return attempts.Usage{
 		InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens,
 		CostUSD: u.CostUSD, Estimated: u.Estimated, ListPriced: u.ListPriced,
+		Free: u.Priced && u.CostUSD == 0,
 	}
 }
 

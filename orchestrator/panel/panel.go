@@ -244,7 +244,7 @@ func answered(a engine.Attempt, r engine.Reviewer, question string) (attempts.Op
 		opinions = append(opinions, a.ReviewProgress.Opinions...)
 	}
 	at := slices.IndexFunc(opinions, func(s attempts.Opinion) bool {
-		return s.Reviewer == r.Name && s.Model == r.Model && s.Question == question
+		return s.Reviewer == r.Name && s.Question == question
 	})
 	if at < 0 {
 		return attempts.Opinion{}, false

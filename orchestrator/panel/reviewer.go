@@ -75,7 +75,7 @@ func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *git.Repo, ab
 	if unable, ok := errors.AsType[*UnableError](err); ok && unable.fault.Output {
 		unable.detail += "; what it printed is in " + relayfiles.Relative(s.Options.Root, filepath.Join(s.Folder, r.Name))
 	}
-	return attempts.Opinion{Reviewer: r.Name, Model: r.Model, Head: about.Head, Verdict: v}, err
+	return attempts.Opinion{Reviewer: r.Name, CLI: r.CLI, Model: p.model, Head: about.Head, Verdict: v}, err
 }
 
 // keep makes an answer durable: it is paid for. The whole epic is not an attempt of a task: its answers go into a
@@ -100,6 +100,7 @@ type reviewer struct {
 	root    string
 	asked   int
 	last    string // answer
+	model   string // that answered
 }
 
 // said returns text that says what the reviewer answered last.
@@ -146,7 +147,11 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 	if req.Result, err = relayfiles.Out(p.Result, s.Attempt.Mark(), false); err != nil {
 		return "", err
 	}
-	req.Schema, req.Model = review.Schema(), r.who.Model
+	req.Schema = review.Schema()
+	asked := relayfiles.Asked{CLI: r.who.CLI, Dir: r.root}
+	if err := p.NoteAsked(o.Dir, asked); err != nil {
+		return "", err
+	}
 	tell := func(sum attempts.Usage) {
 		s.Emit(engine.Event{Task: s.Attempt.Task.ID, Kind: engine.KindUsage, Usage: sum, Delivered: true})
 	}
@@ -156,7 +161,8 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 		}
 	}
 	report, err := runner.Run(ctx, req)
-	if err = errors.Join(err, relayfiles.Collect(o.Secrets, req.Result, p.Result)); err != nil {
+	asked.Model, r.model = report.Model, report.Model
+	if err = errors.Join(err, p.NoteAsked(o.Dir, asked), relayfiles.Collect(o.Secrets, req.Result, p.Result)); err != nil {
 		return "", err
 	}
 	s.tally.spend(name, report.Usage, true, tell)

@@ -14,6 +14,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/changes"
 	"relay/review"
+	"relay/runners/kinds"
 )
 
 // briefed answers the handoff of the attempt before, once the brief of the next one includes it.
@@ -25,7 +26,7 @@ func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
 	}
 	t.left = nil
 	planned, brief := p.now.planned(e.Task), e.Briefed
-	entry := p.entry(e, ledgersync.Transition, "transition", agentOf(t.started, ""), sessionOf(p, e, t.started, ""))
+	entry := p.entry(e, ledgersync.Transition, "transition", agentOf(t.started, p.models[asked(t.started)]), sessionOf(p, e, t.started, ""))
 	entry.SetSummary(fmt.Sprintf("%s: attempt %d begins where another one has ended", e.Task, e.Attempt))
 	entry.Reasoning.Intent = stated(planned.Title)
 	if len(brief.Documents) > 0 {
@@ -49,6 +50,9 @@ func (p *Projector) ended(e *attempts.Event) Records {
 	t, ended := p.tasks.of(e.Task), e.Ended
 	started := cmp.Or(t.started, &attempts.Started{}) // an older log may have lost its start
 	t.started = nil
+	if ended.Model != "" {
+		p.models[asked(started)] = ended.Model
+	}
 	p.run.count(e)
 	records := Records{
 		Entries:     p.opinions(e, attemptName(p, e), ended.Receipt.Review, ended.Receipt.FilesChanged),
@@ -191,15 +195,12 @@ func became(c attempts.FileChange) []ledgersync.Artifact {
 	return []ledgersync.Artifact{file}
 }
 
+// asked returns the runner that was asked, and the model.
+func asked(s *attempts.Started) [2]string { return [2]string{s.Runner, s.Model} }
+
 // agentOf names the agent as other programs do.
 func agentOf(started *attempts.Started, model string) ledgersync.Agent {
-	name := cmp.Or(started.CLI, started.Runner, "unknown")
-	switch name {
-	case "claude":
-		name = "claude-code"
-	case "command", "script":
-		name = cmp.Or(started.Runner, name)
-	}
+	name := kinds.Recorded(started.CLI, cmp.Or(started.Runner, started.CLI, "unknown"))
 	return ledgersync.Agent{Name: name, Model: cmp.Or(model, started.Model), Version: started.Version}
 }
 
@@ -350,7 +351,7 @@ func (p *Projector) opinions(e *attempts.Event, of string, reviewed *attempts.Re
 	var entries []*ledgersync.Entry
 	for i := range reviewed.Opinions {
 		o := &reviewed.Opinions[i]
-		agent := agentOf(&attempts.Started{CLI: o.Reviewer, Model: o.Model}, "")
+		agent := agentOf(&attempts.Started{Runner: o.Reviewer, CLI: o.CLI, Model: o.Model}, "")
 		entry := p.entry(e, ledgersync.Review, "review/"+o.Reviewer, agent, of+"/review/"+o.Reviewer)
 		entry.Reasoning.Intent = "to judge the work on " + subject + " before it lands"
 		if e.EpicReviewed != nil {

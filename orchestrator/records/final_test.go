@@ -97,3 +97,24 @@ func TestKilledAttemptKeepsItsNames(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// Entries name the model that an agent has reported: also one that takes over from an attempt, and a reviewer.
+func TestReportedModels(t *testing.T) {
+	t.Parallel()
+	plan := shop(t)
+	p := New(Options{EpicID: plan.ID, Plan: func(string) *epic.Epic { return plan }})
+	failed := attempts.Ended{Result: attempts.ResultFailure, Model: "claude-opus-9"}
+	failed.Receipt.Review = &attempts.Reviewed{Opinions: []attempts.Opinion{{Reviewer: "strict", CLI: "claude", Model: "claude-haiku-9"}}}
+	briefed := attempts.Event{Type: attempts.TypeBriefed, Task: "T2", Attempt: 2, Briefed: &attempts.Briefed{}}
+	events := night(run1, 1, began("ba5e"), started("T2", 1, claude()), ended("T2", 1, failed), started("T2", 2, claude()), briefed)
+	var got []string
+	for i := range events {
+		for _, e := range p.Apply(&events[i]).Entries {
+			got = append(got, fmt.Sprintf("%s: %s %s", e.Type, e.Agent.Name, e.Agent.Model))
+		}
+	}
+	want := "review: claude-code claude-haiku-9, handoff: claude-code claude-opus-9, transition: claude-code claude-opus-9"
+	if got := strings.Join(got, ", "); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

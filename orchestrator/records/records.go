@@ -97,6 +97,7 @@ type Projector struct {
 	memory    *attempts.Memory // has the ledger
 	run       run
 	sessions  map[string]session
+	models    map[[2]string]string // that runners have last reported, by runner and the model that was asked for
 	talk      talk
 	handoff   *ledgersync.Entry // of the last run that has stopped, until another one answers it
 	answered  string            // id of the last handoff of another program that a run has answered
@@ -143,7 +144,7 @@ func (t tasks) completed(now *standing) (list []*done) {
 func New(o Options) *Projector {
 	o.Checkpoints = cmp.Or(o.Checkpoints, AtStop)
 	p := &Projector{now: standing{o: o}, memory: attempts.NewMemory(nil), run: run{started: &attempts.RunStarted{}, context: table{}}}
-	p.tasks, p.sessions, p.talk = tasks{}, map[string]session{}, talk{&p.now, map[string]*threads{}}
+	p.tasks, p.sessions, p.models, p.talk = tasks{}, map[string]session{}, map[[2]string]string{}, talk{&p.now, map[string]*threads{}}
 	p.memory.View(func(l *attempts.Ledger) { p.now.ledger = l })
 	return p
 }
@@ -268,11 +269,11 @@ func (r *run) count(e *attempts.Event) {
 		r.usage.Add(*e.Ended.Usage)
 	}
 	for _, d := range receipt.Discovered {
-		r.discovered.add("found by %s, and left: %s%s", e.Task, d.Title, plaintext.Because(d.Why))
+		r.discovered.add(ledgersync.FoundBy+"%s, and left: %s%s", e.Task, d.Title, plaintext.Because(d.Why))
 	}
 	if receipt.Review != nil {
 		for _, f := range receipt.Review.Deferred {
-			r.deferred.add("put off by the review of %s: %s", e.Task, located(f.File, f.Line, f.Issue))
+			r.deferred.add(ledgersync.PutOffBy+"%s: %s", e.Task, located(f.File, f.Line, f.Issue))
 		}
 	}
 	r.context.setAll(e.Task+" decided, ", receipt.Decisions)

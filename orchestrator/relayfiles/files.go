@@ -1,6 +1,8 @@
 package relayfiles
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -136,6 +138,7 @@ const (
 	SlotFile      = "worktree"           // the name of its slot
 	MakingFile    = "worktree-in-making" // that of the slot that is being made for it in place of a lost one
 	UntrackedName = "untracked"          // which files the set-up had made before its agent began
+	askedFile     = "asked.json"         // of a reviewer: see Asked
 	KeptName      = "kept"               // the commit in which its work is kept: a ref of its name may be another ledger's
 )
 
@@ -156,4 +159,23 @@ func (p Files) Ended() (sup process.Supervisor, cut bool) {
 		exit = process.Exit{Lost: true}
 	}
 	return process.Ended(exit), exit.Stopped || exit.Lost || exit.Signal != ""
+}
+
+// Asked says who answered a question: no event tells it of a reviewer without an opinion.
+type Asked struct {
+	CLI   string `json:"cli"`             // its type
+	Dir   string `json:"dir"`             // the checkout that it read
+	Model string `json:"model,omitempty"` // that it has reported; "": it has not
+}
+
+// NoteAsked writes into the folder of the question who was asked.
+func (p Files) NoteAsked(dir string, a Asked) error {
+	text, err := json.Marshal(a)
+	return errors.Join(err, p.Note(dir, askedFile, string(text)))
+}
+
+// ReadAsked returns who was asked in a folder, as far as that can be read.
+func ReadAsked(folder string) (a Asked) {
+	_ = json.Unmarshal([]byte(line(filepath.Join(folder, askedFile))), &a)
+	return a
 }

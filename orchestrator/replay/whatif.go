@@ -72,7 +72,7 @@ type Figures struct {
 	Jobs         int      `json:"jobs"`
 	Runners      []string `json:"runners,omitempty"`
 	Minutes      float64  `json:"minutes"`
-	CostUSD      float64  `json:"cost_usd"`
+	CostUSD      float64  `json:"cost_usd,omitempty"` // 0: it is unknown
 	Completed    int      `json:"completed"`
 	CriticalPath []string `json:"critical_path"` // the tasks that depend on each other and take longest together
 	PathMinutes  float64  `json:"critical_path_minutes"`

@@ -303,12 +303,12 @@ func writeShareTable(p *page, of string, list []Share) {
 		}
 		usd := fmt.Sprintf("%.2f", s.CostUSD)
 		switch {
-		case s.CostUSD == 0:
+		case !s.KnownCost():
 			usd = "unknown"
 		case s.EstimatedCost():
 			usd += " (estimated)"
 		}
-		if s.Unpriced > 0 && s.CostUSD > 0 {
+		if s.Unpriced > 0 && s.KnownCost() {
 			usd += fmt.Sprintf(", and %s without a price", plaintext.Count(s.Unpriced, "attempt"))
 		}
 		p.say("| %s | %d | %s | %s | %s | %s |\n", who, s.Attempts, usd, plaintext.Amount(s.InputTokens), plaintext.Amount(s.CachedTokens), plaintext.Amount(s.OutputTokens))

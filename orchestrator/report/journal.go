@@ -47,6 +47,11 @@ func (j *Journal) addToNight(e attempts.Event) {
 	if run.StoppedAt.IsZero() {
 		run.seen = e.At
 	}
+	if n := len(j.session); e.Ended != nil && n > 1 {
+		if killed := &j.session[n-2]; killed.StoppedAt.IsZero() && e.Ended.Seen.After(killed.seen) {
+			killed.seen = e.Ended.Seen
+		}
+	}
 	switch {
 	case e.RunStopped != nil && e.Run == run.ID:
 		run.StoppedAt, run.ExitCode, run.Reason, run.Why = e.At, &e.RunStopped.ExitCode, e.RunStopped.Reason, e.RunStopped.Why

@@ -37,8 +37,8 @@ type builder struct {
 	Input
 	r      *Report
 	runs   []string // ids
-	agents Spenders
-	models Spenders // by the name of the model
+	agents Shares
+	models Shares // by the name of the model
 	causes [][]string
 	blocks map[string]int // tasks that wait for a gated one
 }
@@ -138,7 +138,9 @@ func (m *builder) setHeadline(superseded bool) {
 // sumUsage records what was used by whom, and what is left of the caps.
 func (m *builder) sumUsage() {
 	r := m.r
-	r.Agents, r.Models = clean(m, shares(m.agents)), clean(m, shares(m.models))
+	m.agents.Rank()
+	m.models.Rank()
+	r.Agents, r.Models = append(r.Agents, clean(m, m.agents)...), append(r.Models, clean(m, m.models)...)
 	tried := slices.ContainsFunc(r.Tasks, func(t Task) bool { return len(t.Attempts) > 0 })
 	for _, c := range []*Cap{
 		capOf(limits.ScopeRun, m.Budget.Run, r.Usage, tried),
@@ -150,16 +152,6 @@ func (m *builder) sumUsage() {
 	}
 }
 
-// shares returns what each has used, the dearest first.
-func shares(all Spenders) []Share {
-	all.Rank()
-	list := []Share{}
-	for _, s := range all {
-		list = append(list, Share{s.Runner, s.Attempts, s.Unpriced, s.Usage})
-	}
-	return list
-}
-
 // capOf reports what of a cap is left; nil without a cap. The cost of attempts is unknown if all of them together cost nothing.
 func capOf(of limits.Scope, c limits.Cap, u attempts.Usage, tried bool) *Cap {
 	if c == (limits.Cap{}) {
@@ -167,7 +159,7 @@ func capOf(of limits.Scope, c limits.Cap, u attempts.Usage, tried bool) *Cap {
 	}
 	all := &Cap{Scope: of, USD: bound(c.USD, u.CostUSD), Tokens: bound(c.Tokens, u.Uncached())}
 	if all.USD != nil {
-		all.USD.unknown = tried && u.CostUSD == 0
+		all.USD.unknown = tried && !u.KnownCost()
 		all.USD.estimated = u.EstimatedCost()
 	}
 	if all.Tokens != nil {

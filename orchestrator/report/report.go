@@ -120,14 +120,6 @@ type Command struct {
 	For  string `json:"for"`
 }
 
-// Share holds what one agent, or one model, has used.
-type Share struct {
-	Name     string `json:"name,omitempty"` // empty: it did not say
-	Attempts int    `json:"attempts"`
-	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something without a known price
-	attempts.Usage
-}
-
 // Cap is a bound on what may be used, as the configuration has it when the report is made. A bound that is missing is none.
 type Cap struct {
 	Scope limits.Scope    `json:"scope"`

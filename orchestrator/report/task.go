@@ -126,8 +126,8 @@ func (m *builder) countAttempt(one *Task, a *attempts.Attempt) {
 	r.Usage.Add(*a.Usage)
 	one.Usage = cmp.Or(one.Usage, &attempts.Usage{})
 	one.Usage.Add(*a.Usage)
-	m.agents.Add(&attempts.Attempt{Runner: a.Runner, Usage: a.Usage})
-	m.models.Add(&attempts.Attempt{Runner: a.Model, Usage: a.Usage})
+	m.agents.Add(Share{Name: a.Runner}, *a.Usage)
+	m.models.Add(Share{Name: a.Model}, *a.Usage)
 }
 
 // attemptSeconds returns how many seconds an attempt took, or has taken so far.
@@ -212,8 +212,8 @@ func (m *builder) epicReviews() {
 		m.r.EpicUsage.Add(*r.Usage)
 		if slices.Contains(m.runs, r.Run) {
 			m.r.Usage.Add(*r.Usage)
-			m.agents.Add(&attempts.Attempt{Runner: "review of the epic", Usage: r.Usage})
-			m.models.Add(&attempts.Attempt{Usage: r.Usage})
+			m.agents.Add(Share{Name: "review of the epic"}, *r.Usage)
+			m.models.Add(Share{}, *r.Usage)
 		}
 	}
 	last := m.Ledger.LastEpicReview()

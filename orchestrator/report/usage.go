@@ -13,7 +13,7 @@ func UsageText(u attempts.Usage) string {
 	if u.CachedTokens > 0 {
 		text = fmt.Sprintf("%s tokens in (%s from the cache), %s out", plaintext.Amount(u.InputTokens), plaintext.Amount(u.CachedTokens), plaintext.Amount(u.OutputTokens))
 	}
-	if u.CostUSD > 0 {
+	if u.KnownCost() {
 		usd := fmt.Sprintf("%.2f USD", u.CostUSD)
 		if u.EstimatedCost() && !u.Estimated {
 			usd += " (estimated)"

@@ -14,6 +14,7 @@ import (
 	"relay/attempts/sessions"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/relayfiles"
+	"relay/runners/kinds"
 )
 
 // place is where relay keeps an epic, and what all of its conversations have in common.
@@ -43,13 +44,14 @@ type talk struct {
 func newAttempt(p place, f *attemptFacts) *attempt {
 	a := &attempt{place: p, facts: f, reviews: map[string]*talk{}}
 	if f.task != engine.WholeEpic {
-		about := a.about()
-		about.Key, about.Source, about.Model = f.run+"/"+f.task+"/"+strconv.Itoa(f.number), f.agent, f.model
+		about, kind := a.about(), cmp.Or(f.kind, p.kind(f.agent))
+		about.Key, about.Model = f.run+"/"+f.task+"/"+strconv.Itoa(f.number), f.model
+		about.Source, about.Agent = kinds.Recorded(kind, f.agent), f.agent
 		about.Session, about.Workspace, about.Began = f.session, f.dir, f.began
 		if f.fork != nil {
 			about.Branch, about.Context = f.fork.Parent, f.fork.context()
 		}
-		a.talks = append(a.talks, newTalk(about, cmp.Or(f.kind, p.kind(f.agent))))
+		a.talks = append(a.talks, newTalk(about, kind))
 	}
 	return a
 }
@@ -104,8 +106,11 @@ func (a *attempt) lookReviewer(folder string, round int) {
 		}
 		about := a.about()
 		about.Key = a.facts.run + "/" + a.facts.task + "/" + strconv.Itoa(a.facts.number) + "/review/" + key
-		about.Source, about.Reviewer, about.Asked = name, name, true
-		t := newTalk(about, a.kind(name))
+		asked := relayfiles.ReadAsked(s.folder)
+		kind := cmp.Or(asked.CLI, a.kind(name))
+		about.Source, about.Agent, about.Reviewer, about.Asked = kinds.Recorded(kind, name), name, name, true
+		about.Workspace, about.Model = asked.Dir, asked.Model
+		t := newTalk(about, kind)
 		s.kind = t.kind
 		t.streams = append(t.streams, s)
 		a.reviews[key] = t

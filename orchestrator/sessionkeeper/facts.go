@@ -13,7 +13,7 @@ type attemptFacts struct {
 	run, task string
 	number    int
 	agent     string // its name
-	model     string // that was asked for
+	model     string // that its agent has reported, or that was asked for
 	kind      string // of its CLI
 	dir       string // where it worked
 	session   string // the id that relay chose
@@ -44,7 +44,7 @@ func factOf(e *attempts.Event) (f attemptFacts, ok bool) {
 	case e.Briefed != nil:
 		f.dir = e.Briefed.Dir
 	case e.Type == attempts.TypeAttemptEnded && e.Ended != nil:
-		f.ended, f.summary = true, cmp.Or(e.Ended.Receipt.Summary, e.Ended.Receipt.ErrorSummary)
+		f.ended, f.model, f.summary = true, e.Ended.Model, cmp.Or(e.Ended.Receipt.Summary, e.Ended.Receipt.ErrorSummary)
 	default:
 		return f, false
 	}
@@ -77,7 +77,7 @@ func (l *attemptList) apply(f attemptFacts) *attemptFacts {
 	if a == nil {
 		return nil
 	}
-	a.dir = cmp.Or(f.dir, a.dir)
+	a.dir, a.model = cmp.Or(f.dir, a.dir), cmp.Or(f.model, a.model)
 	a.ended, a.summary = a.ended || f.ended, cmp.Or(f.summary, a.summary)
 	return a
 }

@@ -32,7 +32,7 @@ func (k *Keeper) knows(t *testing.T, id string) bool {
 func endedEvent(seq uint64, f *attemptFacts) attempts.Event {
 	return attempts.Event{
 		Seq: seq, Run: f.run, Type: attempts.TypeAttemptEnded, Task: f.task, Attempt: f.number,
-		Ended: &attempts.Ended{Receipt: attempts.Receipt{Summary: "Did it."}},
+		Ended: &attempts.Ended{Model: "gpt-9", Receipt: attempts.Receipt{Summary: "Did it."}},
 	}
 }
 
@@ -56,6 +56,16 @@ func TestRowsComeSoon(t *testing.T) {
 		synctest.Wait()
 		if mark, done, _ := k.w.db.Mark(t.Context(), n.facts.name()); !done || len(k.known.byID) != 0 || !k.knows(t, "th") {
 			t.Errorf("an attempt that has ended is not done: %+v, %d under way", mark, len(k.known.byID))
+		}
+		ledger, err := sessions.OpenReadOnly(t.Context(), n.dir) // codex prints no model: relay has read it elsewhere
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ledger.Close()
+		session, err := ledger.Find(t.Context(), "th")
+		turn, failed := ledger.Turn(t.Context(), "th:0:item_0")
+		if err != nil || failed != nil || session.Model != "gpt-9" || turn.Model != "gpt-9" {
+			t.Errorf("session of %q, turn of %q: %v, %v", session.Model, turn.Model, err, failed)
 		}
 		k.Close(t.Context())
 	})

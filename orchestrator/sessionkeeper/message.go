@@ -49,7 +49,8 @@ func (a *Assembler) newMessage(s *session, id, role string, e runners.Message, a
 	m.meta = sessions.Metadata{
 		Version: metaVersion, Type: 2, IsAgentic: m.row.IsAgentic,
 		Relay: sessions.Origin{
-			Run: a.about.Run, Task: a.about.Task, Attempt: a.about.Attempt, Round: a.stream.Round, Reviewer: a.about.Reviewer, Offset: at.Offset,
+			Run: a.about.Run, Task: a.about.Task, Attempt: a.about.Attempt, Round: a.stream.Round, Agent: a.about.Agent,
+			Reviewer: a.about.Reviewer, Offset: at.Offset,
 		},
 	}
 	if role == sessions.User {

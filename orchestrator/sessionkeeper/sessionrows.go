@@ -19,8 +19,9 @@ import (
 // AboutRows says what relay knows of a conversation: all that an agent was asked in one attempt, or a reviewer at once.
 type AboutRows struct {
 	Key       string // names the conversation where its CLI does not: run/task/n, or run/task/n/review/NAME/ROUND
-	Source    string // the agent's name
-	Model     string // that was asked for; "": the CLI's own
+	Source    string // its CLI's name in records
+	Agent     string // its name in the configuration
+	Model     string // where the CLI names none
 	Project   string
 	Workspace string // where it worked
 	Session   string // the id that relay chose; "": the CLI chooses
@@ -94,13 +95,14 @@ func (a *Assembler) Event(e runners.Message, at Place) {
 		e.At = at.Seen
 	}
 	a.latest = max(a.latest, e.At)
-	if e.Kind == runners.Began {
+	switch e.Kind {
+	case runners.Began:
 		a.enter(e, at)
 		return
-	}
-	if e.Kind == runners.Settled {
+	case runners.Settled:
 		settle(a.calls[e.Subtask], a.children[e.Subtask], string(e.Status))
 		return
+	default:
 	}
 	s := a.sessionOf(e, at)
 	switch e.Kind {

@@ -61,6 +61,11 @@ func TestLooks(t *testing.T) {
 			"",
 		},
 		{
+			func(e *Evidence) { e.Work.Reviewed = []string{"a.go"} },
+			attempts.Look{Cause: "a review changed files", Text: "it is a review, and changes a.go, which it does not name"},
+			"",
+		},
+		{
 			func(e *Evidence) { e.Work.Merged = []string{"feature"} },
 			attempts.Look{Cause: "foreign branch", Text: "it merges feature, which lands with it"},
 			"it merges feature, which lands with it",

@@ -38,6 +38,7 @@ func CLI() adapter.CLI {
 		Conversation: Conversation, OwnSessions: OwnSessions(),
 		Begins: adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "system" && ev.Subtype != "" }),
 		Facts: runners.Facts{
+			Recorded:   "claude-code",
 			Login:      ", then /login (or %s setup-token)",
 			Variables:  []string{"ANTHROPIC_*", "CLAUDE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*"},
 			Steering:   []string{".claude", ".mcp.json", "CLAUDE.md", "CLAUDE.*.md"},

@@ -1,7 +1,9 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
@@ -9,12 +11,13 @@ import (
 
 // Conversation returns a reader of the stream of Claude Code.
 func Conversation() runners.MessageReader {
-	return adapter.Conversation[outputEvent]((&speech{}).event)
+	return adapter.Conversation[outputEvent]((&speech{denied: map[string]bool{}, tasks: map[string]string{}}).event)
 }
 
 // speech turns the stream into events of a conversation.
 type speech struct {
-	denied map[string]bool // ids of calls that were not allowed, and that it still has to report
+	denied map[string]bool   // ids of calls that were not allowed, and that it still has to report
+	tasks  map[string]string // the call that began a task, by the task's id
 }
 
 // ownModel stands in the place of the model where the CLI itself speaks in the agent's name.
@@ -35,7 +38,8 @@ func (s *speech) event(_ []byte, ev *outputEvent, tell func(runners.Message)) {
 		s.message(e, ev, tell)
 	case streamEventType:
 		if ev.Part.Type.String() == "message_delta" && !ev.PartOf.Empty() && !none(ev.Part.Usage) {
-			tell(runners.Message{Kind: runners.Used, ID: ev.PartOf.String(), Usage: usedBy(ev.Part.Usage)})
+			e.Kind, e.At, e.ID, e.Usage = runners.Used, 0, ev.PartOf.String(), usedBy(ev.Part.Usage)
+			tell(e)
 		}
 	case "result":
 		e.Kind, e.Usage = runners.Used, ev.used()
@@ -48,14 +52,15 @@ func (s *speech) system(ev *outputEvent, tell func(runners.Message)) {
 	case "init":
 		tell(runners.Message{Kind: runners.Began, ID: ev.SessionID, Model: ev.Model})
 	case "permission_denied":
-		if s.denied == nil {
-			s.denied = map[string]bool{}
-		}
 		if len(s.denied) < maxDenied {
 			s.denied[ev.ToolID] = true
 		}
+	case "task_started":
+		if len(s.tasks) < maxDenied {
+			s.tasks[ev.TaskID] = ev.ToolID
+		}
 	case "task_notification":
-		tell(settled(ev.ToolID, ev.Status))
+		tell(settled(cmp.Or(ev.ToolID, s.tasks[ev.TaskID]), ev.Status))
 	}
 }
 
@@ -112,7 +117,7 @@ func (s *speech) user(e runners.Message, ev *outputEvent, m *message, tell func(
 		case "tool_result":
 			over := e
 			over.Kind, over.ID, over.Result, over.Status = runners.Returned, b.Ends.String(), b.Content, s.status(ev, b)
-			over.GoesOn = ev.Ran.Async || ev.Kept.Async
+			over.GoesOn = ev.Ran.Async || ev.Kept.Async || strings.HasSuffix(ev.Ran.Status, "_launched")
 			tell(over)
 		}
 	}

@@ -14,7 +14,7 @@ type outputEvent struct {
 	Model     string             `json:"model"`          // system/init
 	Fallback  string             `json:"fallback_model"` // system/model_fallback
 	Tool      adapter.JSONString `json:"tool_name"`      // system/permission_denied
-	Status    string             `json:"status"`         // system/status: requesting
+	Status    string             `json:"status"`         // system/status: requesting; system/task_notification: completed, failed, stopped
 	Parent    *string            `json:"parent_tool_use_id"`
 	Message   json.RawMessage    `json:"message"`
 	UUID      string             `json:"uuid"`
@@ -22,7 +22,8 @@ type outputEvent struct {
 	Calls     []callMeta         `json:"tool_result_meta"` // user
 	Ran       toolOutcome        `json:"tool_use_result"`  // user
 	Kept      toolOutcome        `json:"toolUseResult"`    // user, in the file of a session
-	ToolID    string             `json:"tool_use_id"`      // system/permission_denied
+	ToolID    string             `json:"tool_use_id"`      // system/permission_denied, task_started and task_notification
+	TaskID    string             `json:"task_id"`          // of a background task
 	Part      messagePart        `json:"event"`            // stream_event
 	PartOf    adapter.JSONString `json:"api_message_id"`   // the id of the message that it is a part of
 
@@ -54,8 +55,9 @@ type rateLimit struct {
 
 // toolOutcome is what the CLI keeps of a call of its tool for subagents.
 type toolOutcome struct {
-	Async bool   `json:"isAsync"` // the subagent works in the background
-	Agent string `json:"agentId"`
+	Async  bool   `json:"isAsync"` // the subagent works in the background
+	Status string `json:"status"`  // completed; async_launched and remote_launched where it goes on in the background
+	Agent  string `json:"agentId"`
 }
 
 // resultEvent is the terminal event.

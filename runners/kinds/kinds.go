@@ -73,6 +73,16 @@ func FactsOf(kind string) runners.Facts {
 	return facts
 }
 
+// Recorded returns the name of an agent in records that other programs read: that of its CLI, or its own where relay does not know the CLI.
+// An agent whose kind is not known is taken for the CLI of its name.
+func Recorded(kind, name string) string {
+	kind = cmp.Or(kind, name)
+	if known, ok := clis[kind]; ok {
+		return cmp.Or(known.Facts.Recorded, kind)
+	}
+	return name
+}
+
 // Steers reports whether a CLI looks for configuration or instructions under a name in a checkout.
 func Steers(name string) bool {
 	return anyFact(func(f runners.Facts) bool {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,7 +114,7 @@ func (o *sessionsForkOptions) request(ctx context.Context, p *project.Project, p
 	}
 	r = planner.ForkRequest{
 		Run: from.Origin.Run, ID: "fork-" + uuid.NewString()[:8], Title: plaintext.Fit(o.query, 100),
-		Runner: o.agent(p, from.Session.Source), Model: o.model,
+		Runner: o.agent(p, cmp.Or(from.Origin.Agent, from.Session.Source)), Model: o.model,
 		Prompt: reanchor.Fork{Query: o.query, Said: from.Said(), By: from.By()},
 		Branch: sessionkeeper.Fork{Session: from.Session.ID, Turn: from.Turn.ID, Parent: from.Turn.Parent},
 	}

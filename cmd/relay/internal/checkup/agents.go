@@ -256,8 +256,8 @@ func agentsToAsk(c *checkup) (agents []asked) {
 		}
 	}
 	for _, name := range c.project.Agents.Reviewers() {
-		if r, err := c.project.Agents.Reviewer(name); err == nil {
-			add(name, r.Model, true)
+		if _, err := c.project.Agents.Reviewer(name); err == nil {
+			add(name, "", true)
 		}
 	}
 	return agents

@@ -269,7 +269,7 @@ func (a *Agents) Reviewer(name string) (engine.Reviewer, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Focus = agent.Focus
+	r.CLI, r.Focus = agent.Type, agent.Focus
 	if agent.Instructions == "" {
 		return r, nil
 	}

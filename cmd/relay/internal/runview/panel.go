@@ -174,9 +174,9 @@ func (p *panel) soFar(now time.Time) string {
 // capText returns the cap of the run in the unit of its usage; "" without a cap.
 func (p *panel) capText(used attempts.Usage) string {
 	switch {
-	case used.CostUSD > 0 && p.maxUSD > 0:
+	case used.KnownCost() && p.maxUSD > 0:
 		return fmt.Sprintf(" of %.2f", p.maxUSD)
-	case used.CostUSD == 0 && p.maxToken > 0:
+	case !used.KnownCost() && p.maxToken > 0:
 		return " of " + plaintext.Amount(p.maxToken)
 	}
 	return ""
@@ -187,7 +187,7 @@ func costText(u attempts.Usage) string {
 	switch {
 	case u.EstimatedCost():
 		return fmt.Sprintf("~%.2f USD", u.CostUSD)
-	case u.CostUSD > 0:
+	case u.KnownCost():
 		return fmt.Sprintf("%.2f USD", u.CostUSD)
 	case u.Uncached() > 0:
 		return plaintext.Amount(u.Uncached()) + " tokens"

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -34,6 +35,10 @@ func TestSpenders(t *testing.T) {
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+	text, err := json.Marshal(s.Spenders[2])
+	if err != nil || string(text) != `{"runner":"codex","attempts":1,"unpriced":1,"input_tokens":7000,"output_tokens":70}` {
+		t.Errorf("%v: an unknown cost is written: %s", err, text)
 	}
 	one := &Report{}
 	one.addUsage(&attempts.TaskRecord{Attempts: []attempts.Attempt{used("claude", "opus", attempts.Usage{InputTokens: 1, CostUSD: 1})}})
