@@ -1,42 +1,17 @@
 package attempts
 
-import "encoding/json"
-
 // Usage holds what an attempt used, its reviews included. CachedTokens are those of InputTokens that were read from the
-// provider's cache; who wrote this may not distinguish them. CostUSD is 0 when the cost is unknown, and then it is not written. Of a 0 that
-// was read, only Free says that it is one: relay once wrote 0 for what it did not know.
+// provider's cache; who wrote this may not distinguish them. CostUSD is 0, and not written, when the
+// cost is unknown or nothing; Free tells these apart. relay once wrote 0 for what it did not know.
 type Usage struct {
 	InputTokens  int64   `json:"input_tokens" yaml:"input_tokens"`
 	CachedTokens int64   `json:"cached_tokens,omitempty" yaml:"cached_tokens,omitempty"`
 	OutputTokens int64   `json:"output_tokens" yaml:"output_tokens"`
-	CostUSD      float64 `json:"cost_usd" yaml:"cost_usd"`
+	CostUSD      float64 `json:"cost_usd,omitempty" yaml:"cost_usd,omitempty"`
 	Estimated    bool    `json:"estimated,omitempty" yaml:"estimated,omitempty"`     // some tokens were not reported
 	ListPriced   bool    `json:"list_priced,omitempty" yaml:"list_priced,omitempty"` // the cost is by public prices, as relay knows them
 	Free         bool    `json:"free,omitempty" yaml:"free,omitempty"`               // it is known to cost nothing
 }
-
-// UsageForm is how usage is written: without a cost that is unknown.
-type UsageForm struct {
-	usageFields `yaml:",inline"`
-	CostUSD     *float64 `json:"cost_usd,omitempty" yaml:"cost_usd,omitempty"`
-}
-
-type usageFields Usage
-
-// Form returns how it is written.
-func (u Usage) Form() *UsageForm {
-	f := &UsageForm{usageFields: usageFields(u)}
-	if u.KnownCost() {
-		f.CostUSD = &u.CostUSD
-	}
-	return f
-}
-
-// MarshalJSON writes no cost that is unknown.
-func (u Usage) MarshalJSON() ([]byte, error) { return json.Marshal(u.Form()) }
-
-// YAMLForm is what the ledger has of it.
-func (u Usage) YAMLForm() any { return u.Form() }
 
 // Add puts another usage on top.
 func (u *Usage) Add(more Usage) {

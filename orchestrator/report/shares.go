@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 
 	"relay/attempts"
@@ -16,18 +15,6 @@ type Share struct {
 	Attempts int    `json:"attempts"`
 	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something without a known price
 	attempts.Usage
-}
-
-// MarshalJSON writes no cost that is unknown.
-func (s Share) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct { // without the method of Usage
-		Name     string `json:"name,omitempty"`
-		Runner   string `json:"runner,omitempty"`
-		Model    string `json:"model,omitempty"`
-		Attempts int    `json:"attempts"`
-		Unpriced int    `json:"unpriced,omitempty"`
-		*attempts.UsageForm
-	}{s.Name, s.Runner, s.Model, s.Attempts, s.Unpriced, s.Form()})
 }
 
 // Shares are all that have used something.
