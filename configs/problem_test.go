@@ -194,7 +194,7 @@ RELAY_ENV: relay.env[0] is not valid UTF-8
 flag: unknown key "relay.bogus"
 flag: relay.isolation cannot be "shard" (did you mean "shared"?)
 flag: relay.jobs cannot be a []int
-flag: relay.learn cannot be "apply" (relay.learn: propose, then relay learn | git apply)`
+flag: relay.learn cannot be "apply" (known: off, propose)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

@@ -209,11 +209,7 @@ func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 func (f *field) text(s string) (any, []complaint) {
 	if f.words != nil && !slices.Contains(f.words, s) {
-		hint := didYouMean(s, f.words)
-		if f.key == "relay.learn" && s == "apply" { // an earlier relay had it
-			hint = "relay.learn: propose, then relay learn | git apply"
-		}
-		return nil, wrong(hint, "cannot be %q", shorten(s))
+		return nil, wrong(didYouMean(s, f.words), "cannot be %q", shorten(s))
 	}
 	if message := f.form.complain(s, f.hidden); message != "" {
 		return nil, wrong("", "%s", message)
