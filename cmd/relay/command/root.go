@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
@@ -83,20 +82,11 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
 	root.SetUsageTemplate(cli.UsageTemplate)
 	root.SetFlagErrorFunc(cli.FlagMistake)
-	root.SetGlobalNormalizationFunc(flagName)
 	root.SuggestionsMinimumDistance = 2
 	cli.AddHelpers(root, groupSetup)
 	cli.AddCompletion(root, a)
 	setHelp(root, a)
 	return root
-}
-
-// flagName returns the name of a flag by the name that was typed, which may be an older one.
-func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	if name == "budget-usd" {
-		name = "budget"
-	}
-	return pflag.NormalizedName(name)
 }
 
 // setHelp has the root command's help list the commands of every day, and all with help --all.
