@@ -3,11 +3,11 @@ package provision
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"relay/reanchor/git"
 )
 
 // maxHeld bounds a file of which the bytes are kept.
@@ -33,19 +33,10 @@ func stateOf(path string) state {
 		s.dest, err = os.Readlink(path)
 		s.whole = err == nil
 	case mode.IsRegular() && info.Size() <= maxHeld:
-		s.content, err = read(path)
-		s.whole = err == nil && len(s.content) <= maxHeld
+		s.content = []byte(git.Plain(path, maxHeld))
+		s.whole = int64(len(s.content)) == info.Size()
 	}
 	return s
-}
-
-func read(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	return io.ReadAll(io.LimitReader(f, maxHeld+1))
 }
 
 // same reports whether another state of the file holds the same; it compares files of unknown content by their stat.

@@ -31,7 +31,7 @@ func Out(result, mark string, ended bool) (out string, err error) {
 	return out, errors.Join(os.MkdirAll(filepath.Dir(out), 0o700), os.WriteFile(hash, []byte(hashOf(name, mark)), 0o600))
 }
 
-// findOut returns where the agent of a killed run was to write its result: in its place if that was an older relay.
+// findOut returns where the agent of a killed run was to write its result: in its place if relay has collected it.
 func findOut(result, mark string) (out string) {
 	hash, err := os.ReadFile(beside(result, outFile))
 	if err != nil && !Exists(beside(result, outFolder)) {

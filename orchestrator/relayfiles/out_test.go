@@ -11,7 +11,7 @@ import (
 )
 
 // Only what is written by the name that one agent was given is its result: not what others put into its place, or into folders beside
-// its own, also when the run was killed meanwhile. The result of an older relay is where it was.
+// its own, also when the run was killed meanwhile. A result that relay has collected is where it was.
 func TestOut(t *testing.T) {
 	t.Parallel()
 	const mark = "r/T1/1"
@@ -55,6 +55,6 @@ func TestOut(t *testing.T) {
 	}
 	older := filepath.Join(t.TempDir(), "result.json")
 	if out, err := relayfiles.Out(older, mark, true); err != nil || out != older {
-		t.Errorf("of an older relay: %s, %v", out, err)
+		t.Errorf("of a result that was collected: %s, %v", out, err)
 	}
 }

@@ -106,7 +106,7 @@ func Simulate(s *Schedule, jobs int, attempt func(i int) (takes float64, ends En
 // clone returns a copy that can be simulated without changing s. No task may be running.
 func clone(s *Schedule) *Schedule {
 	c := *s
-	c.phase, c.waiting, c.Ready.set = slices.Clone(s.phase), slices.Clone(s.waiting), slices.Clone(s.Ready.set)
+	c.phase, c.waiting, c.Ready.ready = slices.Clone(s.phase), slices.Clone(s.waiting), slices.Clone(s.Ready.ready)
 	c.Failures.tasks, c.missing = slices.Clone(s.Failures.tasks), maps.Clone(s.missing)
 	c.Contention = newContention(s.tasks, maps.Clone(s.Contention.lost))
 	return &c

@@ -183,20 +183,6 @@ func (g *Repo) Patch(ctx context.Context, base, head string, w io.Writer, most i
 	return err
 }
 
-// limited takes no more than so many bytes.
-type limited struct {
-	to   io.Writer
-	left int
-}
-
-// Write refuses what does not fit, so that git stops.
-func (l *limited) Write(p []byte) (int, error) {
-	if l.left -= len(p); l.left < 0 {
-		return 0, ErrTooMuch
-	}
-	return l.to.Write(p)
-}
-
 // between builds a diff-tree command: unlike git diff it does not read the user's taste from the configuration.
 func between(g *Repo, base, head string, options ...string) ([]string, error) {
 	if base == "" {

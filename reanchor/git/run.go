@@ -107,11 +107,8 @@ func Run(ctx context.Context, c Call) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, wall, errWall)
 	defer cancel()
 
-	printed := &capped{max: c.Limit}
-	if printed.max <= 0 {
-		printed.max = callOutput
-	}
-	out := noting{to: printed}
+	var printed bytes.Buffer
+	out := noting{to: &limited{to: &printed, left: cmp.Or(c.Limit, callOutput)}}
 	if c.Stdout != nil {
 		out.to = c.Stdout
 	}
@@ -125,9 +122,9 @@ func Run(ctx context.Context, c Call) ([]byte, error) {
 		err = out.err // git's message about its closed pipe says nothing new
 	}
 	if err == nil {
-		return printed.buf.Bytes(), nil
+		return printed.Bytes(), nil
 	}
-	return printed.buf.Bytes(), gitError(ctx, c, err, complaint.String())
+	return printed.Bytes(), gitError(ctx, c, err, complaint.String())
 }
 
 func run(ctx context.Context, c Call, stdout, stderr io.Writer) error {
@@ -186,18 +183,18 @@ func (n *noting) Write(p []byte) (int, error) {
 	return written, err
 }
 
-// capped keeps up to max bytes and then refuses, so that git stops printing.
-type capped struct {
-	buf bytes.Buffer
-	max int
+// limited takes no more than so many bytes.
+type limited struct {
+	to   io.Writer
+	left int
 }
 
-// Write refuses what does not fit.
-func (w *capped) Write(p []byte) (int, error) {
-	if w.buf.Len()+len(p) > w.max {
+// Write refuses what does not fit, so that git stops.
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
 		return 0, ErrTooMuch
 	}
-	return w.buf.Write(p)
+	return l.to.Write(p)
 }
 
 // trailing keeps the end of what is written to it.

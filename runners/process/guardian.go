@@ -64,7 +64,7 @@ func (g *Guardian) Kill() {
 	g.mu.Lock()
 	l := g.link
 	g.mu.Unlock()
-	_ = l.send(request{Do: doKill})
+	l.send(request{Do: doKill})
 }
 
 // Close stops what still runs, tells the guardian to end, waits until it has, and returns its error.

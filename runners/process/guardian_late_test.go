@@ -1,6 +1,8 @@
 package process
 
 import (
+	"bytes"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"os"
@@ -61,8 +63,15 @@ func TestGuardianStopped(t *testing.T) {
 // A guardian that cannot be roused is not waited for for ever, neither for a start nor for an end.
 func TestGuardianDeaf(t *testing.T) {
 	t.Parallel()
-	hears := `read line; echo '{"did":"started","id":1}'; exec sleep 1000`
-	g := impatient(t, script, "/bin/sh", "-c", hears)
+	var said bytes.Buffer
+	if err := gob.NewEncoder(&said).Encode(reply{Did: didStart, ID: 1}); err != nil {
+		t.Fatal(err)
+	}
+	answer := filepath.Join(t.TempDir(), "answer")
+	if err := os.WriteFile(answer, said.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := impatient(t, script, "/bin/sh", "-c", `head -c 1 >/dev/null; cat "$0"; exec sleep 1000`, answer)
 	cmd := shell(t, "exit 0")
 	cmd.StopGrace = 10 * time.Millisecond
 	p := start(t, g, cmd)
@@ -76,7 +85,7 @@ func TestGuardianDeaf(t *testing.T) {
 	if _, err := deaf.Start(t.Context(), cmd); !errors.Is(err, ErrLost) {
 		t.Errorf("a guardian that says nothing: %v", err)
 	}
-	quits := impatient(t, script, "/bin/sh", "-c", "read line; exit 3")
+	quits := impatient(t, script, "/bin/sh", "-c", "head -c 1 >/dev/null; exit 3")
 	if _, err := quits.Start(t.Context(), cmd); !errors.Is(err, ErrLost) {
 		t.Errorf("a guardian that quits: %v", err)
 	}
@@ -100,7 +109,7 @@ func TestNoRoom(t *testing.T) {
 // A guardian that dies of a fault of its own says of which, whatever else it has to say.
 func TestGuardiansLastWords(t *testing.T) {
 	t.Parallel()
-	crash := `read line; echo "no room for a thread" >&2; head -c 200000 /dev/zero >&2; exit 2`
+	crash := `head -c 1 >/dev/null; echo "no room for a thread" >&2; head -c 200000 /dev/zero >&2; exit 2`
 	g := impatient(t, script, "/bin/sh", "-c", crash)
 	if _, err := g.Start(t.Context(), shell(t, "exit 0")); err == nil || !strings.Contains(err.Error(), "exit status 2: no room for a thread") {
 		t.Errorf("start: %v", err)

@@ -1,7 +1,7 @@
 package process
 
 import (
-	"bufio"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"os"
@@ -15,7 +15,8 @@ type link struct {
 	in   *os.File // requests
 	out  *os.File // replies
 
-	sending sync.Mutex // one request at a time
+	sending  sync.Mutex // one request at a time
+	requests *gob.Encoder
 
 	mu    sync.Mutex
 	calls map[uint64]*remote
@@ -26,7 +27,7 @@ type link struct {
 
 	patience time.Duration
 	slowEnd  time.Duration
-	stderr   *stderrHead
+	stderr   *os.File
 	ended    chan struct{} // closed when its processes are gone too and every Wait has its answer
 	err      error         // how the guardian ended; set before ended is closed
 }
@@ -43,21 +44,19 @@ func (g *Guardian) dial() (*link, error) {
 		return nil, err
 	}
 	defer closeAll([]*os.File{inR, outW})
-	stderr, log, err := captureStderr()
+	stderr, err := captureStderr()
 	if err != nil {
 		closeAll([]*os.File{inW, outR})
 		return nil, err
 	}
-	attr := &os.ProcAttr{Env: g.env, Files: []*os.File{inR, outW, log}}
+	attr := &os.ProcAttr{Env: g.env, Files: []*os.File{inR, outW, stderr}}
 	proc, err := theProcTable().launchGuardian(g.argv, attr)
-	_ = log.Close()
 	if err != nil {
-		closeAll([]*os.File{inW, outR})
-		_ = stderr.first()
+		closeAll([]*os.File{inW, outR, stderr})
 		return nil, fmt.Errorf("start the guardian: %w", err)
 	}
 	l := &link{
-		proc: proc, in: inW, out: outR, calls: map[uint64]*remote{},
+		proc: proc, in: inW, out: outR, requests: gob.NewEncoder(inW), calls: map[uint64]*remote{},
 		patience: g.patience, slowEnd: g.slowEnd, stderr: stderr, ended: make(chan struct{}),
 	}
 	go l.listen()
@@ -87,12 +86,7 @@ func (l *link) start(cmd Command) (*remote, error) {
 	if _, err := os.Lstat(cmd.End); err == nil {
 		_ = os.Remove(cmd.End) // should the guardian be lost, an old one would be taken for this one's
 	}
-	if err := l.send(request{Do: doStart, ID: p.id, Command: pack(cmd)}); errors.Is(err, errTooLong) {
-		l.mu.Lock()
-		delete(l.calls, p.id)
-		l.mu.Unlock()
-		return nil, fmt.Errorf("start %s: %w", cmd.name(), err)
-	}
+	l.send(request{Do: doStart, ID: p.id, Command: cmd})
 	return l.answer(p)
 }
 
@@ -122,15 +116,13 @@ func (l *link) answer(p *remote) (*remote, error) {
 }
 
 // send writes a request. A guardian that does not take it within the patience is killed; listen does the rest.
-func (l *link) send(r request) error {
+func (l *link) send(r request) {
 	l.sending.Lock()
 	defer l.sending.Unlock()
 	_ = l.in.SetWriteDeadline(time.Now().Add(l.patience))
-	err := send(l.in, r)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := l.requests.Encode(r); errors.Is(err, os.ErrDeadlineExceeded) {
 		_ = l.proc.Kill()
 	}
-	return err
 }
 
 // close tells the guardian to end and waits until it has.
@@ -141,7 +133,7 @@ func (l *link) close() error {
 	limit := l.grace + held + l.patience
 	l.mu.Unlock()
 	if first {
-		_ = l.send(request{Do: doLeave}) // the end of its input tells it too
+		l.send(request{Do: doLeave}) // the end of its input tells it too
 		l.sending.Lock()
 		_ = l.in.Close()
 		l.sending.Unlock()
@@ -160,11 +152,11 @@ func (l *link) close() error {
 // listen hands out the guardian's replies until it is gone, and then answers for it.
 func (l *link) listen() {
 	defer close(l.ended)
-	in := bufio.NewReaderSize(l.out, 16<<10)
+	replies := gob.NewDecoder(l.out)
 	reaped := time.Now()
 	for {
 		var r reply
-		if err := receive(in, &r); err != nil {
+		if err := replies.Decode(&r); err != nil {
 			break
 		}
 		l.handle(r)
@@ -191,7 +183,7 @@ func (l *link) handle(r reply) {
 		p.started <- r
 	case didExit:
 		delete(l.calls, r.ID)
-		p.finish(*r.Exit)
+		p.finish(r.Exit)
 	default: // the others are orders to a guardian
 	}
 }
@@ -221,7 +213,7 @@ func (l *link) cleanUp() {
 	if err == nil && !state.Success() {
 		err = errors.New(state.String())
 	}
-	why := l.stderr.first()
+	why := firstLine(l.stderr)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

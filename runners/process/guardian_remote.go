@@ -23,7 +23,7 @@ func (p *remote) Wait() Exit {
 // Stop implements [Process].
 func (p *remote) Stop() {
 	p.expect()
-	_ = p.link.send(request{Do: doStop, ID: p.id})
+	p.link.send(request{Do: doStop, ID: p.id})
 }
 
 // expect begins to wait for the end of a process after a stop. A guardian that does not tell of it in time is

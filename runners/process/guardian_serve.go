@@ -1,7 +1,7 @@
 package process
 
 import (
-	"bufio"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +28,7 @@ func ServeGuardian(r io.Reader, w io.Writer) error {
 	defer signal.Stop(drop)
 
 	ReserveThreads()
-	s := &server{local: NewLocal(), w: w, running: map[uint64]Process{}, marks: map[string]bool{}}
+	s := &server{local: NewLocal(), replies: gob.NewEncoder(w), running: map[uint64]Process{}, marks: map[string]bool{}}
 	k := theProcTable()
 	k.mu.Lock()
 	k.alone = true
@@ -64,15 +64,15 @@ type server struct {
 
 	mu      sync.Mutex
 	running map[uint64]Process
-	w       io.Writer // guarded by mu too: one line at a time
+	replies *gob.Encoder // guarded by mu too: one message at a time
 }
 
 // serve obeys until relay leaves or is gone; the error says which.
 func (s *server) serve(r io.Reader) error {
-	in := bufio.NewReaderSize(r, 64<<10)
+	requests := gob.NewDecoder(r)
 	for {
 		var req request
-		switch err := receive(in, &req); {
+		switch err := requests.Decode(&req); {
 		case errors.Is(err, io.EOF):
 			return errAlone
 		case err != nil:
@@ -107,21 +107,12 @@ func (s *server) obey(req request) error {
 }
 
 func (s *server) start(req request) {
-	if req.Command == nil {
-		s.answer(failed(req.ID, errors.New("no command")))
-		return
-	}
-	cmd, err := unpack(req.Command)
+	p, err := s.local.launch(req.Command)
 	if err != nil {
 		s.answer(failed(req.ID, err))
 		return
 	}
-	p, err := s.local.launch(cmd)
-	if err != nil {
-		s.answer(failed(req.ID, err))
-		return
-	}
-	s.marks[cmd.Mark] = true
+	s.marks[req.Command.Mark] = true
 	s.mu.Lock()
 	s.running[req.ID] = p
 	s.mu.Unlock()
@@ -131,7 +122,7 @@ func (s *server) start(req request) {
 		s.mu.Lock()
 		delete(s.running, req.ID)
 		s.mu.Unlock()
-		s.answer(reply{Did: didExit, ID: req.ID, Exit: &exit})
+		s.answer(reply{Did: didExit, ID: req.ID, Exit: exit})
 	})
 }
 
@@ -139,7 +130,7 @@ func (s *server) start(req request) {
 func (s *server) answer(r reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = send(s.w, r)
+	_ = s.replies.Encode(r)
 }
 
 func (s *server) tend(done <-chan struct{}) {

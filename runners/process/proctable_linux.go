@@ -177,28 +177,12 @@ func executing(pid int) bool {
 	return err == nil && len(data) == 0
 }
 
-// readProc reads a file of /proc with bare system calls: it is on the path of every process that ends.
-func readProc(path string, limit int) ([]byte, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+// readProc reads at most limit bytes of a file of /proc. It is on the path of every process that ends.
+func readProc(path string, limit int64) ([]byte, error) {
+	f, err := openFile(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(fd)
-	buf := make([]byte, 0, 1024)
-	for len(buf) < limit {
-		if len(buf) == cap(buf) {
-			buf = append(make([]byte, 0, 4*cap(buf)), buf...)
-		}
-		n, err := unix.Read(fd, buf[len(buf):cap(buf)])
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, io.EOF) || err == nil && n == 0:
-			return buf, nil
-		case err != nil:
-			return nil, err
-		default:
-			buf = buf[:len(buf)+n]
-		}
-	}
-	return buf, nil
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
 }

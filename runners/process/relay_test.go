@@ -167,8 +167,9 @@ func TestRelayKilled(t *testing.T) { //nolint:paralleltest // the guardian becom
 	if err := relay.Start(); err != nil {
 		t.Fatal(err)
 	}
+	orders := json.NewEncoder(in)
 	for _, cmd := range []Command{polite, stubborn, daemon} {
-		if err := send(in, cmd); err != nil {
+		if err := orders.Encode(cmd); err != nil {
 			t.Fatal(err)
 		}
 	}

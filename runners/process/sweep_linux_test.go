@@ -1,6 +1,7 @@
 package process
 
 import (
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
@@ -123,7 +124,7 @@ func TestGuardianKilledUnmarked(t *testing.T) {
 	if err := relay.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := send(in, cmd); err != nil {
+	if err := json.NewEncoder(in).Encode(cmd); err != nil {
 		t.Fatal(err)
 	}
 	holders := []holder{hold(t, cmd.Dir+"/up"), hold(t, cmd.Dir+"/self")}

@@ -1,6 +1,10 @@
 package process
 
 import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -31,19 +35,15 @@ func TestWordsForStarts(t *testing.T) {
 	folder := t.TempDir()
 	check(said(g, func(c *Command) { c.Argv[0] = folder }), "start "+folder+": exec "+folder+": is a directory: ")
 	check(said(g, func(c *Command) { c.Argv[0] = noInterpreter }), "start "+noInterpreter+": the interpreter that the first line of "+noInterpreter+" names is missing: ")
-	check(said(g, func(c *Command) { c.Env = []string{strings.Repeat("x", maxMessage)} }), "start sh: message to the guardian over 16 MiB: ")
 	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
 	check(said(g, nothing), "start sh: the guardian is closed")
-	quits := impatient(t, script, "/bin/sh", "-c", "read line; exit 3")
+	quits := impatient(t, script, "/bin/sh", "-c", "head -c 1 >/dev/null; exit 3")
 	check(said(quits, nothing), "start sh: the guardian was lost: the guardian ended: exit status 3")
 	gone := impatient(t, script, program(t, "#!/bin/sh\nrm \"$0\"\n"))
 	<-gone.link.ended
 	check(said(gone, nothing), "start sh: the guardian was lost and cannot be started again: start the guardian: ")
-	if _, err := unpack(pack(Command{})[1:]); err == nil || err.Error() != "a command that is cut off" {
-		t.Errorf("got %v", err)
-	}
 	if _, err := Compact(folder, 1); err == nil || err.Error() != folder+" is not a regular file" {
 		t.Errorf("got %v", err)
 	}
@@ -56,17 +56,35 @@ func TestWordsOfTheGuardian(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for request, want := range map[string]string{
-		"":                                    "relay is gone\n",
-		`{"do":"dance"}` + "\n":               "unknown request \"dance\"\n",
-		`{"do":"start","id":1}` + "\n":        `{"did":"failed","id":1,"error":"no command"}` + "\nrelay is gone\n",
-		`{"do":"leave"}` + "\n":               "",
-		strings.Repeat("x", maxMessage+1<<10): "read from relay: message to the guardian over 16 MiB\n",
+	for _, test := range []struct {
+		do    []request
+		reply reply
+		said  string
+	}{
+		{said: "relay is gone\n"},
+		{do: []request{{Do: "dance"}}, said: "unknown request \"dance\"\n"},
+		{
+			do: []request{{Do: doStart, ID: 1}}, said: "relay is gone\n",
+			reply: reply{Did: didFail, ID: 1, Error: "start a command without arguments: empty argument list: executable file not found in $PATH", Cause: "not found"},
+		},
+		{do: []request{{Do: doLeave}}},
 	} {
+		var in, out, said bytes.Buffer
+		requests := gob.NewEncoder(&in)
+		for _, r := range test.do {
+			if err := requests.Encode(r); err != nil {
+				t.Fatal(err)
+			}
+		}
 		cmd := exec.Command(self, "__guardian")
-		cmd.Stdin = strings.NewReader(request)
-		if got, _ := cmd.CombinedOutput(); string(got) != want {
-			t.Errorf("%.40q: got %q, want %q", request, got, want)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &said
+		_ = cmd.Run()
+		var got reply
+		if err := gob.NewDecoder(&out).Decode(&got); err != nil && !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		if got != test.reply || said.String() != test.said {
+			t.Errorf("%v: got %+v, %q, want %+v, %q", test.do, got, said.String(), test.reply, test.said)
 		}
 	}
 }

@@ -81,28 +81,10 @@ func Acquire(fsys FS, name string, me Holder) (*Lock, error) {
 		return nil, err
 	}
 	l := &Lock{fsys: fsys, name: name, f: f, me: me}
-	err = l.take()
-	var held *HeldError
-	if errors.As(err, &held) && !held.Foreign && someoneElses(f, held.Holder) {
-		if err = errors.Join(letGo(f), fsys.Remove(name)); err != nil {
-			return nil, err
-		}
-		if l.f, err = fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownPerm); err != nil {
-			return nil, err
-		}
-		err = l.take()
-	}
-	if err != nil {
+	if err := l.take(); err != nil {
 		return nil, errors.Join(err, letGo(l.f))
 	}
 	return l, nil
-}
-
-// someoneElses reports whether a lock that is held is none: other users can open the file, and whoever holds it is not the
-// relay that wrote into it last.
-func someoneElses(f File, holder Holder) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode().Perm()&0o077 != 0 && !holder.Reachable()
 }
 
 func (l *Lock) take() error {
@@ -224,7 +206,7 @@ func InspectLock(fsys FS, name string) (s LockState, err error) {
 	}
 	holder, found := readHolder(f)
 	free, err := f.TryLock(false)
-	s = LockState{Holder: holder, Held: err == nil && !free && !someoneElses(f, holder)}
+	s = LockState{Holder: holder, Held: err == nil && !free}
 	s.Foreign = found && !s.Held && foreign(f, holder, Here(holder.Since))
 	return s, errors.Join(err, letGo(f))
 }

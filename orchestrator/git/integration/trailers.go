@@ -1,34 +1,48 @@
 package integration
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"relay/epic/pattern"
 )
 
-// relayTrailer begins the names of trailers that are relay's to write, compared as git does, whatever their case.
-const relayTrailer = "relay-"
+var (
+	// trailerBlock is the last paragraph of a message, if it is behind another one and all of it is trailers: names of letters, digits and
+	// dashes, a colon, and a value, which further lines that begin with a blank continue.
+	trailerBlock = pattern.New(`\n[ \t\r]*\n((?:(?:[A-Za-z0-9-]+[ \t]*:|\(cherry picked from commit )[^\n]*\n(?:[ \t]+[^ \t\r\n][^\n]*\n)*)+)$`)
+	oneTrailer   = pattern.New(`[^ \t\n][^\n]*\n(?:[ \t][^\n]*\n)*`)
+	// relaysTrailer begins trailers that are relay's to write.
+	relaysTrailer = pattern.New(`^(?i)relay-[a-z0-9-]+[ \t]*:`)
+	foldedTrailer = pattern.New(`[ \t\r]*\n`)
+)
 
-// WithTrailers adds what is missing of trailers to a commit's message: to the trailers that stand at its end, as git
-// tells them from text, or as a paragraph of their own. Others of relay's that stand there, of a commit that the agent has
-// taken from another task, say, go.
+// WithTrailers adds what is missing of trailers to a commit's message: to the trailers that stand at its end, or as a paragraph of their
+// own. Others of relay's that stand there, of a commit that the agent has taken from another task, say, go.
 func WithTrailers(message string, trailers []string) string {
 	if len(trailers) == 0 {
 		return message
 	}
 	body := trimmed(message)
-	head, block := trailerBlock(body)
-	for own := withoutOthers(block, trailers); len(own) < len(block); own = withoutOthers(block, trailers) {
-		body = trimmed(head + strings.Join(own, ""))
+	text, there := trailersOf(body)
+	for {
+		own := slices.DeleteFunc(slices.Clone(there), func(t string) bool {
+			return relaysTrailer.MatchString(t) && !slices.Contains(trailers, unfolded(t))
+		})
+		if len(own) == len(there) {
+			break
+		}
+		body = trimmed(text + strings.Join(own, ""))
 		message = body
-		head, block = trailerBlock(body)
+		text, there = trailersOf(body)
 	}
-	if block == nil {
+	if len(there) == 0 {
 		return body + "\n" + strings.Join(trailers, "\n") + "\n"
 	}
-	there := unfolded(block)
 	added := false
 	for _, trailer := range trailers {
-		if !slices.Contains(there, trailer) {
+		if !slices.ContainsFunc(there, func(t string) bool { return unfolded(t) == trailer }) {
 			body, added = body+trailer+"\n", true
 		}
 	}
@@ -40,120 +54,40 @@ func WithTrailers(message string, trailers []string) string {
 
 // withPeople returns a message with the trailers Co-authored-by and Signed-off-by of commits, each once.
 func withPeople(message string, commits []NamedCommit) string {
-	_, block := trailerBlock(trimmed(message))
-	trailers := unfolded(block)
+	var trailers []string
+	_, there := trailersOf(trimmed(message))
+	for _, t := range there {
+		trailers = append(trailers, unfolded(t))
+	}
 	for _, c := range commits {
-		_, block := trailerBlock(trimmed(c.message))
-		for _, trailer := range unfolded(block) {
-			name, _, _ := strings.Cut(strings.ToLower(trailer), ":")
-			trailer = strings.ToValidUTF8(trailer, "\ufffd")
-			if (name == "co-authored-by" || name == "signed-off-by") && !slices.Contains(trailers, trailer) {
-				trailers = append(trailers, trailer)
+		_, there := trailersOf(trimmed(c.message))
+		for _, t := range there {
+			name, _, _ := strings.Cut(strings.ToLower(t), ":")
+			t = strings.ToValidUTF8(unfolded(t), "\ufffd")
+			if (name == "co-authored-by" || name == "signed-off-by") && !slices.Contains(trailers, t) {
+				trailers = append(trailers, t)
 			}
 		}
 	}
 	return WithTrailers(message, trailers)
 }
 
-// trimmed returns a message without empty lines at its end, and with a title.
+// trimmed returns a message without blanks at its end, and with a title: else the trailers would be the title.
 func trimmed(message string) string {
-	end := len(message)
-	for end > 0 {
-		start := strings.LastIndexByte(message[:end-1], '\n') + 1
-		if !blank(message[start:end]) {
-			break
-		}
-		end = start
-	}
-	body := message[:end]
-	if body == "" {
-		body = "(no message)" // else the trailers would be the title
-	}
-	if !strings.HasSuffix(body, "\n") {
-		body += "\n"
-	}
-	return body
+	return cmp.Or(strings.TrimRight(message, " \t\r\n"), "(no message)") + "\n"
 }
 
-// withoutOthers returns the lines of a block of trailers without those that are named like relay's and are not wanted.
-func withoutOthers(block, wanted []string) []string {
-	var kept []string
-	for len(block) > 0 {
-		lines := 1 // of this trailer
-		for lines < len(block) && continues(block[lines]) {
-			lines++
-		}
-		if trailer := unfolded(block[:lines])[0]; !isRelays(trailer) || slices.Contains(wanted, trailer) {
-			kept = append(kept, block[:lines]...)
-		}
-		block = block[lines:]
+// trailersOf returns the trailers at the end of a message, each with the lines that continue it, and the text before them.
+func trailersOf(body string) (text string, trailers []string) {
+	found := trailerBlock.FindStringSubmatch(body)
+	if found == nil {
+		return body, nil
 	}
-	return kept
+	if text = strings.TrimSuffix(body, found[1]); strings.TrimSpace(text) == "" { // the title
+		return body, nil
+	}
+	return text, oneTrailer.FindAllString(found[1], -1)
 }
 
-// isRelays reports whether a line is a trailer that only relay writes.
-func isRelays(line string) bool {
-	return isTrailer(line) && len(line) > len(relayTrailer) && strings.EqualFold(line[:len(relayTrailer)], relayTrailer)
-}
-
-// trailerBlock returns the lines of the last paragraph when they are trailers, and what is before them: when all are, or a
-// quarter and one of them is git's own. The title never is one.
-func trailerBlock(body string) (head string, block []string) {
-	lines := slices.Collect(strings.Lines(body))
-	start := len(lines)
-	for start > 0 && !blank(lines[start-1]) {
-		start--
-	}
-	head = strings.Join(lines[:start], "")
-	if blank(head) {
-		return body, nil // the title
-	}
-	block = lines[start:]
-	trailers, others, continued, gits := 0, 0, 0, false
-	for _, line := range slices.Backward(block) {
-		switch {
-		case strings.HasPrefix(line, "Signed-off-by: "), strings.HasPrefix(line, "(cherry picked from commit "):
-			trailers, continued, gits = trailers+1, 0, true
-		case isTrailer(line):
-			trailers, continued = trailers+1, 0
-		case continues(line):
-			continued++
-		default:
-			others, continued = others+continued+1, 0
-		}
-	}
-	others += continued
-	if gits && trailers*3 >= others || trailers > 0 && others == 0 {
-		return head, block
-	}
-	return body, nil
-}
-
-// continues reports whether a line goes on with the trailer before it.
-func continues(line string) bool { return line[0] == ' ' || line[0] == '\t' }
-
-// blank reports whether git takes a line for an empty one.
-func blank(line string) bool { return strings.Trim(line, " \t\r\n") == "" }
-
-// isTrailer reports whether a line is a name of letters, digits and dashes, a colon, and a value.
-func isTrailer(line string) bool {
-	name, _, ok := strings.Cut(line, ":")
-	name = strings.TrimRight(name, " \t")
-	return ok && name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
-}
-
-// unfolded returns trailers with their continuation lines, without the blanks at their ends.
-func unfolded(lines []string) []string {
-	var out []string
-	for _, line := range lines {
-		line = strings.TrimRight(line, " \t\r\n")
-		if last := len(out) - 1; last >= 0 && continues(line) {
-			out[last] += line
-			continue
-		}
-		out = append(out, line)
-	}
-	return out
-}
+// unfolded returns a trailer on one line, without the blanks at the ends of its lines.
+func unfolded(trailer string) string { return foldedTrailer.ReplaceAllString(trailer, "") }

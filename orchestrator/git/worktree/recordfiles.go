@@ -30,8 +30,6 @@ func OwnRecordFile(top, p string) bool {
 	case p == LedgerFile:
 		info, err := os.Lstat(full)
 		return err == nil && info.Mode().IsRegular() && info.Size() == 0 // see Apart
-	case p == LedgerFile+".torn": // of earlier versions
-		return true
 	case p == path.Join(ledgersync.Folder, ledgersync.ConfigFile):
 		return ledgersync.IsNewConfig(top, filepath.Base(top))
 	case path.Dir(p) == discussion.Folder:

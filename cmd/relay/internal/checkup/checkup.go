@@ -104,7 +104,6 @@ func checkAll(ctx context.Context, c *checkup) {
 	checkLocalFile(ctx, c)
 	checkFolder(c)
 	checkSpace(c)
-	checkBackup(c)
 	checkWorktrees(ctx, c)
 	checkRules(ctx, c)
 	if checkEpic(c) {

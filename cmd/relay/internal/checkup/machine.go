@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"relay/cmd/relay/internal/project"
-	"relay/epic/plaintext"
 )
 
 // roomFor reports whether a disk has room for something besides what every run needs.
@@ -25,56 +23,6 @@ func roomFor(what string, need, free uint64, unknown error) (state, words, fix s
 		return Warn, "there is hardly " + words, "make room"
 	}
 	return OK, words, ""
-}
-
-// backup checks whether the copy of .git that a run keeps finds room, where it is on another disk than .git is.
-func checkBackup(c *checkup) {
-	git, store := c.project.Git.GitDir(), project.BackupDir(c.project)
-	if store == "" || git != c.project.Git.CommonDir() { // a linked worktree has no copy
-		return
-	}
-	at := project.Nearest(store)
-	if linkable(filepath.Join(git, "HEAD"), at) {
-		return // files of .git are linked there, and take no room
-	}
-	free, err := project.FreeSpace(at)
-	size, counting := folderSize(git)
-	what := fmt.Sprintf("the copy of .git, %s, in %s", plaintext.Bytes(size), at)
-	state, words, fix := roomFor(what, size, free, errors.Join(err, counting))
-	if fix != "" {
-		fix += ", or choose another disk with XDG_STATE_HOME"
-	}
-	c.add(state, "disk", words, fix)
-}
-
-// linkable reports whether a file can be linked into a folder, which it can on the same disk alone.
-func linkable(file, folder string) bool {
-	f, err := os.CreateTemp(folder, ".relay-check-*")
-	if err != nil {
-		return false
-	}
-	_ = f.Close()
-	link := f.Name() + "-link"
-	err = os.Link(file, link)
-	_ = os.Remove(f.Name())
-	_ = os.Remove(link)
-	return err == nil
-}
-
-// folderSize returns how many bytes the files below a folder take on disk.
-func folderSize(folder string) (uint64, error) {
-	var sum uint64
-	err := filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			sum += (uint64(info.Size()) + block - 1) / block * block
-		}
-		return err
-	})
-	return sum, err
 }
 
 // Free space below which a run is at risk, or cannot begin.
