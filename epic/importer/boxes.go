@@ -176,11 +176,11 @@ func (r *boxReader) group(name string, above [7]string) {
 
 // boxItem adds the task of a box.
 func boxItem(d *draft, e *markdown.Entry, section string) *item {
-	title := stepEnded.ReplaceAllString(e.Title, "")
+	title, ended := blueprint.Ended(e.Title)
 	plain := markdown.Unformatted(title)
 	it := &item{
 		id: markdown.Clip(plain, 60), as: fmt.Sprintf("T%d", len(d.items)+1), line: e.Line.N, priority: normal, title: plain,
-		done: e.Line.Done() || title != e.Title,
+		done: e.Line.Done() || ended,
 	}
 	it.say(marked(title), markdown.Join(e.Below))
 	if section != "" {

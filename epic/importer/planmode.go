@@ -16,7 +16,6 @@ var (
 	superpowers = pattern.New(`(?i)\bsuperpowers:|\bexecuting-plans\b`)
 	stepBox     = pattern.New(`^\**Step \d+\b`)
 	ofRelay     = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|timeout|budget|max attempts|runner)\b[^:]{0,3}:|priority:?\*\*:?\s*p[0-3]\b)`)
-	stepEnded   = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:✅[ \t]*(?:done|completed?)?|(?:—|–|\[|\()[ \t]*(?:done|completed?))[\])]?[ \t]*$`)
 	stepInCode  = pattern.New(`(?i)^#{2,4} (?:task|story) \d+`)
 	filesLabel  = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)
 )

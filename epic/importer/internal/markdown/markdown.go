@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/blueprint"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
@@ -40,7 +41,6 @@ var (
 	boxForm         = pattern.New(`^\[([ xX-])\](\*?)[ \t]+(.*)$`)
 	fenceForm       = pattern.New("^ {0,3}[-*+]?[ \t]*(`{3,}|~{3,})")
 	priorityWords   = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|\W*$)|\bpriority\W*(critical|high|medium|low)\b`)
-	statusLine      = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**\W*(?:completed?|done|shipped|implemented|closed|fixed|resolved)\b`)
 	requirementHead = pattern.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
 	numberedClause  = pattern.New(`^[ \t]*(\d+(?:\.\d+)?)[.)]?\s+(.+)$`)
 )
@@ -232,7 +232,7 @@ func PriorityIn(text string, other int) int {
 
 // IsComplete reports whether a section says that its work is done: **Status:** ✅ Complete.
 func IsComplete(list []Line) bool {
-	return slices.ContainsFunc(list, func(l Line) bool { return l.Kind != Code && statusLine.MatchString(l.Text) })
+	return slices.ContainsFunc(list, func(l Line) bool { return l.Kind != Code && blueprint.SaysDone(l.Text) })
 }
 
 // Points splits a text that is a list into its points.
