@@ -10,6 +10,7 @@ var verifying = pattern.New(`(?i)^\W*(?:checkpoint(?:\s+\d+)?\s*(?:$|[:\x{2013}\
 
 var (
 	ended      = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:✅[ \t]*(?:done|completed?)?|(?:—|–|\[|\()[ \t]*(?:done|completed?))[\])]?[ \t]*$`)
+	deferred   = pattern.New(`(?i)[\[(](?:deferred|postponed|cancel+ed|skipped|won't do|wontfix|on hold)\b[^\])]*[\])]\W*$`)
 	statusLine = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**\W*(?:completed?|done|shipped|implemented|closed|fixed|resolved)\b`)
 )
 
@@ -18,6 +19,9 @@ func Ended(title string) (rest string, done bool) {
 	rest = ended.ReplaceAllString(title, "")
 	return rest, rest != title
 }
+
+// IsDeferred reports whether a title says that its task is not to be done now.
+func IsDeferred(title string) bool { return deferred.MatchString(title) }
 
 // SaysDone reports whether a line says that the work is done: **Status:** ✅ Complete.
 func SaysDone(text string) bool { return statusLine.MatchString(text) }

@@ -207,7 +207,7 @@ func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
 		name = "checks"
 	}
 	_, field := fieldName(strings.TrimRight(plain(b.text), ": "))
-	beside := p.cur != nil && b.level == p.cur.level && !IsAside(b.text) && hasBoxes(rest)
+	beside := p.cur != nil && b.level == p.cur.level && !IsAside(b.text) && !namesChecks(b.text) && hasBoxes(rest)
 	if field || !beside && (p.section == 0 || b.level <= p.section || !hasFields(rest, name)) {
 		return "", "", false
 	}

@@ -66,7 +66,7 @@ func TestReferences(t *testing.T) {
 		t.Errorf("%d are done, and %v is named", plan.Done, plan.Told)
 	}
 	for text, why := range map[string]string{
-		"# Plan\n## Tasks\n### T1: A\n**Depends on:** T9\n":        "T1 depends on T9, which does not exist",
+		"# Plan\n## Tasks\n### T1: A\n**Depends on:** T9\n":       "T1 depends on T9, which does not exist",
 		"# Plan\n## Tasks\n### T1: A ✅\n### T2: B\n- [x] is it\n": "what it has to do is done, 2 in all",
 	} {
 		if _, err := Parse("plan.md", []byte(text), time.Time{}); err == nil || !strings.Contains(err.Error(), why) {

@@ -59,6 +59,7 @@ var (
 	boxesDone  = pattern.New(`(?i)^\W*(?:completed?|done|finished|shipped|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
 	boxesOpen  = pattern.New(`(?i)^\W*(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
 	boxesPhase = pattern.New(`(?i)^(?:phase|milestone|stage|sprint)\s+\d+`)
+	boxesOrder = pattern.New(`(?i)^\W*(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+\d+`)
 )
 
 // boxReader goes through the sections of a checklist.
@@ -158,8 +159,10 @@ func (r *boxReader) end(name string, above [7]string, items []*item, rest []mark
 // group adds the group of a section. Those of a phase wait for those of the phase before.
 func (r *boxReader) group(name string, above [7]string) {
 	phase := ""
-	if i := slices.IndexFunc(above[:], boxesPhase.MatchString); i >= 0 {
-		phase = above[i]
+	for _, heading := range above {
+		if boxesOrder.MatchString(heading) {
+			phase = heading
+		}
 	}
 	if phase != r.phase && len(r.inside) > 0 {
 		r.ahead, r.inside = r.inside, nil
@@ -181,6 +184,9 @@ func boxItem(d *draft, e *markdown.Entry, section string) *item {
 	it := &item{
 		id: markdown.Clip(plain, 60), as: fmt.Sprintf("T%d", len(d.items)+1), line: e.Line.N, priority: normal, title: plain,
 		done: e.Line.Done() || ended,
+	}
+	if it.left = !it.done && blueprint.IsDeferred(plain); it.left {
+		d.tell(it.line, markdown.Clip(plain, 60)+" is left out, as it says")
 	}
 	it.say(marked(title), markdown.Join(e.Below))
 	if section != "" {

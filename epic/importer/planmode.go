@@ -62,7 +62,7 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 	number, title := markdown.StepTitle(head)
 	it := boxItem(d, &markdown.Entry{Title: title, Line: head}, "")
 	it.id, it.as = cmp.Or(number, it.id), "T"+cmp.Or(number, it.as[1:])
-	open, files := false, false
+	open, files, column := false, false, -1 // of the last criterion
 	var said []markdown.Line
 	for _, l := range below {
 		text := cmp.Or(l.Rest, l.Text)
@@ -79,10 +79,13 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 			it.boxes = append(it.boxes, l.N)
 			open = open || !l.Done()
 		}
-		if l.Box != 0 && !stepBox.MatchString(l.Rest) {
-			it.criteria = append(it.criteria, l.Rest)
-		} else {
-			said = append(said, l)
+		switch last := len(it.criteria) - 1; {
+		case l.Box != 0 && !stepBox.MatchString(l.Rest):
+			it.criteria, column = append(it.criteria, l.Rest), l.Indent
+		case column >= 0 && l.Kind == markdown.Item && l.Indent > column:
+			it.criteria[last] += "\n" + strings.TrimSpace(l.Text)
+		default:
+			said, column = append(said, l), -1
 		}
 	}
 	it.done = it.done || len(it.boxes) > 0 && !open || markdown.IsComplete(below)

@@ -84,6 +84,7 @@ func (r *speckitReader) phase(s *markdown.Section) {
 			said = append(said, l)
 			continue
 		}
+		said = markdown.WithoutHeading(said)
 		it, parallel := r.task(p, &l, m)
 		after := serial
 		if !parallel && len(side) > 0 {

@@ -134,11 +134,20 @@ func Cut(list []Line, level int) []Section {
 	return parts
 }
 
-// Join returns lines as text, without blank lines and rules at both ends.
+// Join returns lines as text, without their common margin, repeated blank lines, and blank lines and rules at both ends.
 func Join(list []Line) string {
+	margin, blank := "", true
+	for _, l := range list {
+		if own := l.Text[:len(l.Text)-len(strings.TrimLeft(l.Text, " \t"))]; l.Kind != Blank && (blank || strings.HasPrefix(margin, own)) {
+			margin, blank = own, false
+		}
+	}
 	var b strings.Builder
 	for _, l := range list {
-		b.WriteString(l.Text + "\n")
+		if l.Kind != Blank || !blank {
+			b.WriteString(strings.TrimPrefix(l.Text, margin) + "\n")
+		}
+		blank = l.Kind == Blank
 	}
 	text := strings.TrimSpace(b.String())
 	for _, rule := range []string{"---", "***"} {
@@ -148,6 +157,18 @@ func Join(list []Line) string {
 		}
 	}
 	return text
+}
+
+// WithoutHeading takes the heading of what follows off the end of some lines.
+func WithoutHeading(list []Line) []Line {
+	n := len(list)
+	for n > 0 && list[n-1].Kind == Blank {
+		n--
+	}
+	if n > 0 && list[n-1].Kind == Heading {
+		return list[:n-1]
+	}
+	return list
 }
 
 // FrontMatter returns what stands between --- and --- at the top of a file, nil if it is not YAML, and the rest.

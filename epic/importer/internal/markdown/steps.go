@@ -9,12 +9,12 @@ import (
 )
 
 var (
-	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone)[ \t]+)?#?([0-9]{1,3}(?:\.[0-9]{1,3}){0,2}[a-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
+	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone)[ \t]+)?#?([0-9]{1,3}(?:\.[0-9]{1,3}){0,2}[A-Za-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
 	dottedStep  = pattern.New(`^((?i:(?:step|story|task|phase|part|milestone)[ \t]+)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|detailed|implementation|proposed|required|execution|step-by-step|technical|recommended) )*(?:steps|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
 	stepAfter   = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies)\W*?:\W*(.*)$`)
-	stepRef     = pattern.New(`(?i)\b(?:task|step|story)s?\s*#?(\d+(?:\.\d+)?[a-z]?)\b`)
+	stepRef     = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)(\d+(?:\.\d+)?[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
 	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
 	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
 )

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"relay/epic/pattern"
@@ -107,7 +108,24 @@ func storyLevel(l Line, name string) int {
 // references returns what a text in a line names, in a form.
 func references(form *pattern.Regexp, text string, line int) (list []Reference) {
 	for _, on := range form.FindAllStringSubmatch(text, -1) {
-		list = append(list, Reference{on[1], line})
+		for _, id := range Range(on[1], on[len(on)-1]) {
+			list = append(list, Reference{id, line})
+		}
+	}
+	return list
+}
+
+// mostInRange bounds what a range of numbers stands for.
+const mostInRange = 200
+
+// Range returns the numbers from one to another, as 2.1, 2.2 and 2.3; the first alone where the other does not come behind it.
+func Range(from, to string) []string {
+	at := strings.LastIndexByte(from, '.') + 1
+	first, _ := strconv.Atoi(from[at:])
+	last, _ := strconv.Atoi(strings.TrimPrefix(to, from[:at]))
+	list := []string{from}
+	for k := first + 1; k <= last && last-first < mostInRange; k++ {
+		list = append(list, from[:at]+strconv.Itoa(k))
 	}
 	return list
 }
