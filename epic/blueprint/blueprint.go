@@ -23,7 +23,7 @@ import (
 )
 
 // MaxSize is the size, in bytes, of the largest blueprint that is read.
-const MaxSize = 4 << 20
+const MaxSize = 10 << 20
 
 // Form is an example of what Parse understands.
 const Form = `## Implementation Tasks

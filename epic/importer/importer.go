@@ -19,7 +19,7 @@ import (
 )
 
 // MaxSize is the size, in bytes, of the largest file that is read.
-const MaxSize = 4 << 20
+const MaxSize = blueprint.MaxSize
 
 // Plan is what has been made of a plan.
 type Plan = blueprint.Plan
