@@ -59,12 +59,14 @@ type region struct {
 
 var (
 	atxForm   = pattern.New(`^(#{1,6})(?:[ \t]+(.*))?$`)
-	atxEnd    = pattern.New(`(?:^|[ \t]+)#+$`)
 	codeFence = pattern.New("^(?:`{3,}[^`]*|~{3,}.*)$")
 	ruleForm  = pattern.New(`^(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$`)
 	markForm  = pattern.New(`^([-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)`)
 	htmlForm  = pattern.New(`^(?:<!--|</?[A-Za-z][A-Za-z0-9-]*(?:[ \t/>]|$)|>)`)
 )
+
+// deepest is how far into a line marks of items are read that stand in one another.
+const deepest = 64
 
 // blocks parses the structure of markdown as far as plans use it. What stands inside a paragraph is data for relay, so it is read as it
 // is written.
@@ -83,6 +85,11 @@ func blocks(src []byte) []block {
 	}
 	d.begin = append(d.begin, at)
 	return d.blocks(region{to: len(d.indent)})
+}
+
+// isProse tells a line that can only be a paragraph from what its first letter says.
+func isProse(text string) bool {
+	return text != "" && !strings.ContainsAny(text[:1], "#`~-*_+<>0123456789")
 }
 
 // raw returns lines as they are written.
@@ -108,6 +115,9 @@ func (d *document) until(r region, i int, is func(text string, indent int) bool)
 
 // interrupts tells a line that no paragraph goes on in.
 func interrupts(text string, indent int) bool {
+	if isProse(text) {
+		return false
+	}
 	m := markForm.FindStringSubmatch(text)
 	item := m != nil && m[0] != text && (len(m[1]) == 1 || m[1][:1] == "1" && len(m[1]) == 2)
 	return text == "" || indent < 4 && (item || atxForm.MatchString(text) || codeFence.MatchString(text) || ruleForm.MatchString(text) || htmlForm.MatchString(text))
@@ -135,29 +145,33 @@ func (d *document) block(b *block, r region, i, indent int, text string) int {
 	if i+1 < r.to {
 		under, _ = d.line(r, i+1)
 	}
+	prose := isProse(text)
 	switch m := atxForm.FindStringSubmatch(text); {
 	case indent > 3:
 		end := d.until(r, i, func(t string, indent int) bool { return t != "" && indent < 4 })
 		b.kind, b.text = code, d.raw(i, end)
 		return end
 	case m != nil:
-		b.kind, b.level, b.text = heading, len(m[1]), strings.TrimSpace(atxEnd.ReplaceAllString(m[2], ""))
+		b.kind, b.level, b.text = heading, len(m[1]), m[2]
+		if t := strings.TrimRight(m[2], "#"); strings.TrimRight(t, " \t") != t || t == "" {
+			b.text = strings.TrimSpace(t)
+		}
 		return i + 1
-	case codeFence.MatchString(text):
+	case !prose && codeFence.MatchString(text):
 		mark := text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
 		end := d.until(r, i+1, func(t string, indent int) bool {
 			return indent < 4 && strings.HasPrefix(t, mark) && strings.Trim(t, mark[:1]) == ""
 		})
 		b.kind, b.text = code, d.code(r, i+1, end)
 		return min(end+1, r.to)
-	case ruleForm.MatchString(text):
+	case !prose && ruleForm.MatchString(text):
 		return i + 1
-	case markForm.MatchString(text):
+	case !prose && r.skip < deepest && markForm.MatchString(text):
 		b.kind = list
 		return d.list(b, r, i)
 	case strings.HasPrefix(text, "<!--"):
 		return min(d.until(r, i, func(t string, _ int) bool { return strings.Contains(t, "-->") })+1, r.to)
-	case htmlForm.MatchString(text):
+	case !prose && htmlForm.MatchString(text):
 		return d.until(r, i, func(t string, _ int) bool { return t == "" })
 	case under != "" && strings.Trim(under, "=") == "":
 		b.kind, b.level, b.text = heading, 1, text

@@ -27,7 +27,7 @@ func claimsBmad(s source) bool {
 		return strings.Contains("\n"+string(s.data), "\ndevelopment_status:") || strings.HasPrefix(name, "sprint-status")
 	case ".md":
 		first := !bmadFile.MatchString(name) || slices.Min(slices.Collect(maps.Values(bmadFiles(s, path.Dir(s.name))))) == s.name
-		return first && s.unclaimed() && len(markdown.Stories(markdown.Lines(s.data))) > 0
+		return first && len(markdown.Stories(s.list)) > 0 && s.unclaimed()
 	}
 	return false
 }
@@ -46,7 +46,7 @@ func readBmad(s source, d *draft) {
 	if bmadFile.MatchString(path.Base(s.name)) {
 		r.files(path.Dir(s.name))
 	} else {
-		title, _ := markdown.FirstHeading(markdown.Lines(s.data))
+		title, _ := markdown.FirstHeading(s.list)
 		d.title = cmp.Or(markdown.Unformatted(title), d.title)
 		r.gather(s.name, "")
 	}

@@ -32,7 +32,11 @@ func (s source) says(form *pattern.Regexp) bool {
 
 // unclaimed reports whether a file is a text in which no blueprint has a task.
 func (s source) unclaimed() bool {
-	return s.isText() && !blueprint.HasTasks(s.data)
+	if !s.isText() {
+		return false
+	}
+	tasks, _ := s.skim()
+	return !tasks
 }
 
 func (s source) isText() bool {

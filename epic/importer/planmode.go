@@ -30,7 +30,7 @@ func claimsPlanmode(s source) bool {
 		_, err := blueprint.Parse(s.name, s.data, time.Time{})
 		return err != nil
 	}
-	return marked || !fields || !blueprint.HasTasks(s.data)
+	return marked || !fields || s.unclaimed()
 }
 
 // readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list

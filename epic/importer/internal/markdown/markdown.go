@@ -36,7 +36,7 @@ const (
 )
 
 var (
-	headingForm     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
+	headingForm     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*)$`)
 	itemForm        = pattern.New(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)$`)
 	boxForm         = pattern.New(`^\[([ xX-])\](\*?)[ \t]+(.*)$`)
 	fenceForm       = pattern.New("^ {0,3}[-*+]?[ \t]*(`{3,}|~{3,})")
@@ -54,7 +54,10 @@ func Lines(data []byte) []Line {
 		n++
 		text := strings.TrimRight(plaintext.Clean(strings.TrimRight(raw, "\r\n")), " \t\r\n")
 		l := Line{N: n, Text: strings.ReplaceAll(text, "\n", " ")}
-		mark := strings.TrimLeft(fenceForm.FindString(l.Text), "-*+ \t")
+		mark := ""
+		if strings.Contains(l.Text, "```") || strings.Contains(l.Text, "~~~") {
+			mark = strings.TrimLeft(fenceForm.FindString(l.Text), "-*+ \t")
+		}
 		switch {
 		case fence != "":
 			l.Kind = Code
@@ -74,12 +77,16 @@ func Lines(data []byte) []Line {
 }
 
 func (l *Line) classify() {
-	if m := headingForm.FindStringSubmatch(l.Text); m != nil {
-		l.Kind, l.Level, l.Rest = Heading, len(m[1]), m[2]
+	text := strings.TrimLeft(l.Text, " \t")
+	margin := l.Text[:len(l.Text)-len(text)]
+	l.Indent = len(margin) + 3*strings.Count(margin, "\t") // a tab has 4 columns
+	if !strings.ContainsAny(text[:1], "#-*+0123456789") {
 		return
 	}
-	margin := l.Text[:len(l.Text)-len(strings.TrimLeft(l.Text, " \t"))]
-	l.Indent = len(margin) + 3*strings.Count(margin, "\t") // a tab has 4 columns
+	if m := headingForm.FindStringSubmatch(l.Text); m != nil {
+		l.Kind, l.Level, l.Rest, l.Indent = Heading, len(m[1]), strings.TrimRight(strings.TrimRight(m[2], "#"), " \t"), 0
+		return
+	}
 	m := itemForm.FindStringSubmatch(l.Text)
 	if m == nil {
 		return
@@ -98,6 +105,9 @@ func (l *Line) Done() bool { return l.Box == 'x' }
 
 // Unformatted takes emphasis and code marks out of a short text.
 func Unformatted(text string) string {
+	if !strings.ContainsAny(text, "*_`") {
+		return strings.TrimSpace(text)
+	}
 	return strings.TrimSpace(strings.NewReplacer("**", "", "__", "", "`", "").Replace(text))
 }
 
