@@ -63,7 +63,9 @@ func settleReferences(p *parser) {
 	known := newNames(p.drafts)
 	done, ids := map[string]bool{}, slices.Sorted(maps.Values(known))
 	for _, d := range p.drafts {
-		done[d.task.ID] = d.done()
+		if done[d.task.ID] = d.done() || IsDeferred(d.task.Title); done[d.task.ID] && !d.done() {
+			p.skip(d.task.Line, "%s is left out, as its title says", d.task.ID)
+		}
 	}
 	for _, row := range p.states {
 		for _, cell := range row {

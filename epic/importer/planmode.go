@@ -52,6 +52,17 @@ func readPlanmode(s source, d *draft) {
 	for _, part := range parts {
 		takeStep(d, part.Heading, part.Body)
 	}
+	byID := map[string]*item{}
+	for _, it := range d.items {
+		byID[it.id] = it
+	}
+	for _, row := range markdown.Rows(s.body) {
+		if it := byID[row.Number]; it != nil {
+			it.done = it.done || row.Done
+		} else if !row.Done {
+			d.tell(row.Line, "this row of a table is not a task")
+		}
+	}
 	for _, part := range markdown.Cut(rest, 0) {
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}

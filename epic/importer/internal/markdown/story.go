@@ -33,7 +33,8 @@ var (
 	storyRecord   = pattern.New(`(?i)^(dev agent record|change log|file list|status updates|qa results)\b`)
 	storyStatus   = pattern.New(`(?i)^\**status\**:?\**\s*(.*)$`)
 	storyAfter    = pattern.New(`(?i)^[-*\s]*(?:prerequisites?|depends on|dependencies|blocked by)\**:\**\s*(.*)$`)
-	storyNumber   = pattern.New(`\b(\d+\.\d+[a-z]?)\b`)
+	storyNumber   = pattern.New(`\b(\d+\.\d+[a-z]?)(?:\s*[-–—]\s*(\d+\.\d+))?\b`)
+	storyEpic     = pattern.New(`(?i)\b(epic)s? (\d+)\b`)
 	storyLabel    = pattern.New(`^\*\*[A-Z][^*:]{2,40}(?::\*\*|\*\*\s*:)\s*$`)
 	clause        = pattern.New(`(?i)^(given|when|then|and|but)\b`)
 
@@ -86,6 +87,9 @@ func (s *Story) take() {
 				s.After = []Reference{}
 			}
 			s.After = append(s.After, references(storyNumber, after[1], l.N)...)
+			for _, whole := range storyEpic.FindAllStringSubmatch(after[1], -1) {
+				s.After = append(s.After, Reference{"epic-" + whole[2], l.N})
+			}
 		case status != nil || mode == "state":
 			s.State = cmp.Or(s.State, strings.Trim(append(status, name, name)[1], " .*_"))
 		case mode == "criteria":
