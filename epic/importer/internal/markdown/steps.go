@@ -53,6 +53,9 @@ func numberedSteps(list []Line) (lines []int, worded bool) {
 			continue
 		}
 		k := series{l.Level, strings.ToLower(m[1])}
+		if last := m[2][len(m[2])-1]; k.word == "" && last > '9' { // 1A
+			k.word = "step"
+		}
 		if found[k] = append(found[k], i); cmp.Or(cmp.Compare(rank(k), rank(best)), cmp.Compare(len(found[k]), len(found[best]))) > 0 {
 			best = k
 		}
