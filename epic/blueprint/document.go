@@ -68,8 +68,8 @@ var (
 // deepest is how far into a line marks of items are read that stand in one another.
 const deepest = 64
 
-// blocks parses the structure of markdown as far as plans use it. What stands inside a paragraph is data for relay, so it is read as it
-// is written.
+// blocks parses the structure of markdown as far as plans use it. relay reads the
+// text of a paragraph as it is written: it is data.
 func blocks(src []byte) []block {
 	d := document{text: string(src)}
 	at := 0
@@ -120,7 +120,8 @@ func interrupts(text string, indent int) bool {
 	}
 	m := markForm.FindStringSubmatch(text)
 	item := m != nil && m[0] != text && (len(m[1]) == 1 || m[1][:1] == "1" && len(m[1]) == 2)
-	return text == "" || indent < 4 && (item || atxForm.MatchString(text) || codeFence.MatchString(text) || ruleForm.MatchString(text) || htmlForm.MatchString(text))
+	return text == "" || indent < 4 && (item || atxForm.MatchString(text) || codeFence.MatchString(text) ||
+		ruleForm.MatchString(text) || htmlForm.MatchString(text))
 }
 
 // blocks lists the blocks of a region.
@@ -141,44 +142,53 @@ func (d *document) blocks(r region) (all []block) {
 
 // block reads the block that begins in a line, and returns the line behind it.
 func (d *document) block(b *block, r region, i, indent int, text string) int {
-	under := ""
-	if i+1 < r.to {
-		under, _ = d.line(r, i+1)
-	}
-	prose := isProse(text)
-	switch m := atxForm.FindStringSubmatch(text); {
+	switch {
 	case indent > 3:
 		end := d.until(r, i, func(t string, indent int) bool { return t != "" && indent < 4 })
 		b.kind, b.text = code, d.raw(i, end)
 		return end
+	case !isProse(text):
+		if end := d.marked(b, r, i, text); end > 0 {
+			return end
+		}
+	}
+	if i+1 < r.to {
+		if under, _ := d.line(r, i+1); under != "" && strings.Trim(under, "=") == "" {
+			b.kind, b.level, b.text = heading, 1, text
+			return i + 2
+		}
+	}
+	b.kind = paragraph
+	return d.until(r, i+1, interrupts)
+}
+
+// marked reads a block that begins with a mark, and returns the line behind it; 0 if there is none.
+func (d *document) marked(b *block, r region, i int, text string) int {
+	switch m := atxForm.FindStringSubmatch(text); {
 	case m != nil:
 		b.kind, b.level, b.text = heading, len(m[1]), m[2]
 		if t := strings.TrimRight(m[2], "#"); strings.TrimRight(t, " \t") != t || t == "" {
 			b.text = strings.TrimSpace(t)
 		}
 		return i + 1
-	case !prose && codeFence.MatchString(text):
+	case codeFence.MatchString(text):
 		mark := text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
 		end := d.until(r, i+1, func(t string, indent int) bool {
 			return indent < 4 && strings.HasPrefix(t, mark) && strings.Trim(t, mark[:1]) == ""
 		})
 		b.kind, b.text = code, d.code(r, i+1, end)
 		return min(end+1, r.to)
-	case !prose && ruleForm.MatchString(text):
+	case ruleForm.MatchString(text):
 		return i + 1
-	case !prose && r.skip < deepest && markForm.MatchString(text):
+	case r.skip < deepest && markForm.MatchString(text):
 		b.kind = list
 		return d.list(b, r, i)
 	case strings.HasPrefix(text, "<!--"):
 		return min(d.until(r, i, func(t string, _ int) bool { return strings.Contains(t, "-->") })+1, r.to)
-	case !prose && htmlForm.MatchString(text):
+	case htmlForm.MatchString(text):
 		return d.until(r, i, func(t string, _ int) bool { return t == "" })
-	case under != "" && strings.Trim(under, "=") == "":
-		b.kind, b.level, b.text = heading, 1, text
-		return i + 2
 	}
-	b.kind = paragraph
-	return d.until(r, i+1, interrupts)
+	return 0
 }
 
 // code returns the text of a block of code, without the margin of what it is nested in.

@@ -74,28 +74,8 @@ func settleReferences(p *parser) {
 			}
 		}
 	}
-	stem := func(id string) string { return strings.ToLower(strings.TrimRight(id, "0123456789.-")) }
 	for _, d := range p.drafts {
-		var list []string
-		var at []epic.Place
-		for k, ref := range d.task.DependsOn {
-			found := known.find(ref)
-			if len(found) == 0 {
-				_, near := epic.Nearest(ref, ids)
-				like := stem(ref) != strings.ToLower(ref) && slices.ContainsFunc(ids, func(id string) bool { return stem(id) == stem(ref) })
-				if !near && !like {
-					p.skip(d.at[epic.FieldDependsOn][k].Line, "%s waits for %s, which is not a task of this plan", d.task.ID, epic.Quoted(ref))
-					continue
-				}
-				found = []string{ref}
-			}
-			for _, id := range found {
-				if !done[id] && (id != d.task.ID || len(found) == 1) && !slices.Contains(list, id) {
-					list, at = append(list, id), append(at, d.at[epic.FieldDependsOn][k])
-				}
-			}
-		}
-		d.task.DependsOn, d.at[epic.FieldDependsOn] = list, at
+		d.settle(p, known, ids, done)
 	}
 	p.drafts = slices.DeleteFunc(p.drafts, func(d *draft) bool {
 		if done[d.task.ID] {
@@ -103,4 +83,33 @@ func settleReferences(p *parser) {
 		}
 		return done[d.task.ID]
 	})
+}
+
+// settle settles what a task waits for.
+func (d *draft) settle(p *parser, known names, ids []string, done map[string]bool) {
+	var list []string
+	var at []epic.Place
+	for k, ref := range d.task.DependsOn {
+		found := known.find(ref)
+		if len(found) == 0 && !isLike(ref, ids) {
+			p.skip(d.at[epic.FieldDependsOn][k].Line, "%s waits for %s, which is not a task of this plan", d.task.ID, epic.Quoted(ref))
+			continue
+		}
+		if len(found) == 0 {
+			found = []string{ref}
+		}
+		for _, id := range found {
+			if !done[id] && (id != d.task.ID || len(found) == 1) && !slices.Contains(list, id) {
+				list, at = append(list, id), append(at, d.at[epic.FieldDependsOn][k])
+			}
+		}
+	}
+	d.task.DependsOn, d.at[epic.FieldDependsOn] = list, at
+}
+
+// isLike reports whether a reference is most likely meant for one of some ids.
+func isLike(ref string, ids []string) bool {
+	stem := func(id string) string { return strings.ToLower(strings.TrimRight(id, "0123456789.-")) }
+	_, near := epic.Nearest(ref, ids)
+	return near || stem(ref) != strings.ToLower(ref) && slices.ContainsFunc(ids, func(id string) bool { return stem(id) == stem(ref) })
 }

@@ -47,7 +47,9 @@ func readKiro(s source, d *draft) {
 	}
 	for i := range entries {
 		// One with text at the level of its parts is a task before them.
-		if e := &entries[i]; parents[e.Number] && !(i+1 < len(entries) && markdown.Join(e.Below) != "" && entries[i+1].Line.Indent == e.Line.Indent) {
+		e := &entries[i]
+		flat := i+1 < len(entries) && entries[i+1].Line.Indent == e.Line.Indent
+		if parents[e.Number] && (!flat || markdown.Join(e.Below) == "") {
 			r.groups[e.Number] = &kiroGroup{}
 		}
 	}

@@ -56,7 +56,8 @@ func (l large) read(tb testing.TB, text []byte) int {
 	tb.Helper()
 	files := fstest.MapFS{l.file: {Data: text}}
 	found := Find(files, l.file)
-	plan, err := (*Plan)(nil), error(nil)
+	var plan *Plan
+	var err error
 	if form, known := Named(l.form); known {
 		plan, err = Read(form, files, l.file, "", now())
 	} else {
@@ -69,7 +70,7 @@ func (l large) read(tb testing.TB, text []byte) int {
 		tb.Errorf("%s: found %s", l.form, found[0].Format.Name)
 	}
 	few := *plan
-	ByHeading(&few)
+	blueprint.ByHeading(&few)
 	return len(plan.Epic.Tasks)
 }
 
@@ -89,6 +90,8 @@ func BenchmarkLarge(b *testing.B) {
 }
 
 // TestLinear wants four times the time, and not sixteen, for a text of four times the size.
+//
+//nolint:paralleltest // it measures
 func TestLinear(t *testing.T) {
 	slowtest.Skip(t)
 	for _, l := range larges() {

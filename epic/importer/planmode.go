@@ -73,8 +73,7 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 	number, title := markdown.StepTitle(head)
 	it := boxItem(d, &markdown.Entry{Title: title, Line: head}, "")
 	it.id, it.as = cmp.Or(number, it.id), "T"+cmp.Or(number, it.as[1:])
-	open, files, column := false, false, -1 // of the last criterion
-	var said []markdown.Line
+	open, files := false, false
 	for _, l := range below {
 		text := cmp.Or(l.Rest, l.Text)
 		waitsFor(it, markdown.After(l))
@@ -90,6 +89,16 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 			it.boxes = append(it.boxes, l.N)
 			open = open || !l.Done()
 		}
+	}
+	said := it.proof(below)
+	it.done = it.done || len(it.boxes) > 0 && !open || markdown.IsComplete(below)
+	it.say(markdown.Join(said))
+}
+
+// proof takes the boxes below a step as its criteria, with the lists below them. It returns the other lines.
+func (it *item) proof(below []markdown.Line) (said []markdown.Line) {
+	column := -1 // of the last criterion
+	for _, l := range below {
 		switch last := len(it.criteria) - 1; {
 		case l.Box != 0 && !stepBox.MatchString(l.Rest):
 			it.criteria, column = append(it.criteria, l.Rest), l.Indent
@@ -99,6 +108,5 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 			said, column = append(said, l), -1
 		}
 	}
-	it.done = it.done || len(it.boxes) > 0 && !open || markdown.IsComplete(below)
-	it.say(markdown.Join(said))
+	return said
 }

@@ -49,7 +49,7 @@ func ReadPlan(ctx context.Context, p *project.Project, r PlanRequest) (*importer
 	if err != nil {
 		return nil, err
 	}
-	if r.Group && !importer.ByHeading(plan) {
+	if r.Group && !blueprint.ByHeading(plan) {
 		return nil, &terminal.UsageError{Message: r.Written + " has no headings with tasks that --group could join", Hint: "leave --group out"}
 	}
 	AddChecks(plan, r.Checks)
@@ -211,7 +211,7 @@ func WriteOffered(w io.Writer, plan *importer.Plan, written string) {
 // ProposeGroups makes one task for each heading of a plan with many small tasks, if a person has agreed, or does when asked.
 func ProposeGroups(a *cli.App, plan *importer.Plan, agreed, ask bool) {
 	few, n := *plan, len(plan.Epic.Tasks)
-	if n <= importer.ManyTasks || !importer.ByHeading(&few) {
+	if n <= blueprint.ManyTasks || !blueprint.ByHeading(&few) {
 		return
 	}
 	fmt.Fprintf(a.Err, "relay: %d tasks are many small ones: --group makes %d of them, one for each heading\n", n, len(few.Epic.Tasks))

@@ -16,6 +16,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/blueprint"
 	"relay/epic/importer"
 	"relay/epic/plaintext"
 	"relay/epic/update"
@@ -105,7 +106,7 @@ func again(ctx context.Context, p *project.Project, e *epic.Epic, r PlanRequest)
 	if slices.ContainsFunc(plan.Epic.Groups, func(g epic.Group) bool {
 		return slices.ContainsFunc(e.Tasks, func(t epic.Task) bool { return strings.HasSuffix(t.Source, " ("+g.Name+")") })
 	}) {
-		importer.ByHeading(plan)
+		blueprint.ByHeading(plan)
 	}
 	return plan, nil
 }

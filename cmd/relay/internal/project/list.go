@@ -75,7 +75,7 @@ func ReadList(p *Project, path string) (*List, error) {
 		}
 		first[e.Plan.Epic.ID] = e.Line
 		for _, t := range e.Told {
-			list.Warnings = append(list.Warnings, epic.Problem{File: t.File, Line: max(t.Line, 1), Column: 1, Message: t.Why, Hint: "relay init " + t.File + " --dry-run shows the plan"})
+			list.Warnings.Add(t.File, epic.Place{Line: max(t.Line, 1), Column: 1}, "relay init "+t.File+" --dry-run shows the plan", "%s", t.Why)
 		}
 		list.Listed = append(list.Listed, e)
 	}
@@ -104,10 +104,8 @@ func listProblems(at epic.Problem, file string, err error) epic.Problems {
 // readListed reads one epic of a playlist. Additions to the copy of its plan stay as long as the source is unchanged.
 func readListed(p *Project, entry *playlist.Entry) (*ListedEpic, error) {
 	e := &ListedEpic{Line: entry.Line, Source: entry.Path}
-	source, err := ReadFile(e.Source, MaxPlan)
-	if ext := filepath.Ext(e.Source); err == nil && ext != ".yml" && ext != ".yaml" {
-		source, e.Told, err = imported(p, e.Source)
-	}
+	source, told, err := readSource(p, e.Source)
+	e.Told = told
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +135,16 @@ func readListed(p *Project, entry *playlist.Entry) (*ListedEpic, error) {
 	return e, nil
 }
 
-// imported makes epic.yml of a blueprint, or of a plan of another tool. An epic that has begun stays as it was.
+// readSource reads a plan: an epic.yml, or one that relay makes of another form.
+func readSource(p *Project, path string) (text []byte, told []blueprint.Told, err error) {
+	if ext := filepath.Ext(path); ext != ".yml" && ext != ".yaml" {
+		return imported(p, path)
+	}
+	text, err = ReadFile(path, MaxPlan)
+	return text, nil, err
+}
+
+// imported makes epic.yml of a blueprint, or of a plan of another tool. An epic that has begun keeps its plan.
 func imported(p *Project, path string) (text []byte, told []blueprint.Told, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -162,7 +169,7 @@ func imported(p *Project, path string) (text []byte, told []blueprint.Told, err 
 		if text, failed = ReadFile(p.OfEpic(id).File(sourceFile), MaxPlan); err == nil && failed == nil {
 			plan.Epic.ID, plan.Epic.CreatedAt = id, begun.Epic.CreatedAt
 			if now, _ := plan.Epic.Encode(); !bytes.Equal(now, text) {
-				told = []blueprint.Told{{File: name, Line: 1, Why: "it was edited after epic " + id + " began, which stays as it was"}}
+				told = []blueprint.Told{{File: name, Line: 1, Why: "it was edited after epic " + id + " began, and that epic keeps its plan"}}
 			}
 		}
 		return text, told, failed

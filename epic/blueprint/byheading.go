@@ -1,4 +1,4 @@
-package importer
+package blueprint
 
 import (
 	"cmp"
@@ -55,7 +55,7 @@ func ByHeading(p *Plan) bool {
 			at[first], e.Tasks = len(e.Tasks), append(e.Tasks, t)
 		default:
 			whole := &e.Tasks[at[first]]
-			texts[first] = append(texts[first], titled(t.Title, t.Description))
+			texts[first] = append(texts[first], strings.TrimSpace(t.Title+":\n\n"+t.Description))
 			whole.Criteria = append(append(whole.Criteria, title), t.Criteria...)
 			whole.Files, whole.DependsOn = added(whole.Files, t.Files...), added(whole.DependsOn, t.DependsOn...)
 		}
