@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"relay/epic/blueprint"
+	"relay/epic/grouping"
 	"relay/epic/slowtest"
 )
 
@@ -70,7 +71,7 @@ func (l large) read(tb testing.TB, text []byte) int {
 		tb.Errorf("%s: found %s", l.form, found[0].Format.Name)
 	}
 	few := *plan
-	blueprint.ByHeading(&few)
+	grouping.ByHeading(&few)
 	return len(plan.Epic.Tasks)
 }
 

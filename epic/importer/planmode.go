@@ -90,13 +90,13 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 			open = open || !l.Done()
 		}
 	}
-	said := it.proof(below)
+	said := proof(it, below)
 	it.done = it.done || len(it.boxes) > 0 && !open || markdown.IsComplete(below)
 	it.say(markdown.Join(said))
 }
 
 // proof takes the boxes below a step as its criteria, with the lists below them. It returns the other lines.
-func (it *item) proof(below []markdown.Line) (said []markdown.Line) {
+func proof(it *item, below []markdown.Line) (said []markdown.Line) {
 	column := -1 // of the last criterion
 	for _, l := range below {
 		switch last := len(it.criteria) - 1; {

@@ -16,7 +16,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
-	"relay/epic/blueprint"
+	"relay/epic/grouping"
 	"relay/epic/importer"
 	"relay/epic/plaintext"
 	"relay/epic/update"
@@ -106,7 +106,7 @@ func again(ctx context.Context, p *project.Project, e *epic.Epic, r PlanRequest)
 	if slices.ContainsFunc(plan.Epic.Groups, func(g epic.Group) bool {
 		return slices.ContainsFunc(e.Tasks, func(t epic.Task) bool { return strings.HasSuffix(t.Source, " ("+g.Name+")") })
 	}) {
-		blueprint.ByHeading(plan)
+		grouping.ByHeading(plan)
 	}
 	return plan, nil
 }
