@@ -63,7 +63,7 @@ var (
 	boxesDone  = pattern.New(`(?i)^\W*(?:completed?|done|finished|shipped|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
 	boxesOpen  = pattern.New(`(?i)^\W*(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
 	boxesPhase = pattern.New(`(?i)^(?:phase|milestone|stage|sprint)\s+\d+`)
-	boxesOrder = pattern.New(`(?i)^\W*(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+\d+`)
+	boxesOrder = pattern.New(`(?i)^\W*(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)`)
 )
 
 // boxReader goes through the sections of a checklist.
@@ -82,8 +82,8 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 		return l.Box != 0 || l.Kind == markdown.Heading && boxesOpen.MatchString(l.Rest)
 	})
 	r := boxReader{d: d, numbered: numbered, points: !boxed}
-	var above [7]string // the headings that a section is below
-	done := 0           // the level of the section whose work is done
+	var above [7]string  // the headings that a section is below
+	done, beside := 0, 0 // levels of the sections whose work is done, and that have none
 	for _, part := range markdown.Cut(markdown.Labelled(list), 0) {
 		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
 		above[level] = name
@@ -94,7 +94,13 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 		if done == 0 && (boxesDone.MatchString(name) || markdown.IsComplete(part.Body)) {
 			done = level
 		}
-		if blueprint.IsAside(name) {
+		if level <= beside {
+			beside = 0
+		}
+		if beside == 0 && blueprint.IsAside(name) {
+			beside = level
+		}
+		if beside > 0 {
 			aside(d, name, part.Body)
 			continue
 		}

@@ -47,9 +47,18 @@ func numberedSteps(list []Line) (lines []int, worded bool) {
 	rank := func(k series) int { // steps are parts of tasks
 		return map[string]int{"task": 2, "story": 2, "step": 1}[k.word] * min(len(found[k])/2, 1)
 	}
+	beside := 7 // the level of the section beside the work
 	for i, l := range list {
+		if l.Kind != Heading || l.Level > beside {
+			continue
+		}
+		beside = 7
 		m := stepParts(l)
-		if l.Kind != Heading || l.Level == 1 || m == nil || blueprint.IsAside(m[3]) {
+		if blueprint.IsAside(Unformatted(l.Rest)) || m != nil && blueprint.IsAside(m[3]) {
+			beside = l.Level
+			continue
+		}
+		if l.Level == 1 || m == nil {
 			continue
 		}
 		k := series{l.Level, strings.ToLower(m[1])}
