@@ -1,11 +1,15 @@
 package blueprint
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/yuin/goldmark/ast"
+	markdown "github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
 	"relay/epic"
-	"relay/epic/pattern"
 )
 
 // block is one part of the document at its top level, with all of its source up to the next: nothing lies between blocks.
@@ -43,220 +47,93 @@ type line struct {
 
 func (l line) place() epic.Place { return epic.Place{Line: l.line, Column: l.column} }
 
-// document is the source by its lines.
+// document is the source with an index of its lines.
 type document struct {
-	text   string
-	begin  []int // offset of each line, and of the end
-	indent []int // columns before each line's text
+	src   []byte
+	text  string // the same, for pieces that need no copy: what is nested would be copied at every level
+	begin []int  // offset of each line
 }
 
-// region is a part of a document: lines without a margin, the first of which may begin behind the mark of an item.
-type region struct {
-	from, to int
-	margin   int // in columns
-	skip     int // bytes of the first line
-}
-
-var (
-	atxForm   = pattern.New(`^(#{1,6})(?:[ \t]+(.*))?$`)
-	codeFence = pattern.New("^(?:`{3,}[^`]*|~{3,}.*)$")
-	ruleForm  = pattern.New(`^(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$`)
-	markForm  = pattern.New(`^([-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)`)
-	htmlForm  = pattern.New(`^(?:<!--|</?[A-Za-z][A-Za-z0-9-]*(?:[ \t/>]|$)|>)`)
-)
-
-// deepest is how far into a line marks of items are read that stand in one another.
-const deepest = 64
-
-// blocks parses the structure of markdown as far as plans use it. relay reads the
-// text of a paragraph as it is written: it is data.
+// blocks parses markdown into its parts. Only the structure of blocks is goldmark's: what stands inside a paragraph is
+// data for relay, so it is read as it is written.
 func blocks(src []byte) []block {
-	d := document{text: string(src)}
-	at := 0
-	for line := range strings.Lines(d.text) {
-		columns := 0
-		for _, c := range line[:len(line)-len(strings.TrimLeft(line, " \t"))] {
-			if columns++; c == '\t' {
-				columns = (columns + 3) / 4 * 4
-			}
+	d := document{src: src, text: string(src), begin: []int{0}}
+	for i, c := range src {
+		if c == '\n' {
+			d.begin = append(d.begin, i+1)
 		}
-		d.begin, d.indent = append(d.begin, at), append(d.indent, columns)
-		at += len(line)
 	}
-	d.begin = append(d.begin, at)
-	return d.blocks(region{to: len(d.indent)})
+	root := markdown.NewParser(markdown.WithBlockParsers(markdown.DefaultBlockParsers()...)).Parse(text.NewReader(src))
+	return d.children(root, 0, len(src))
 }
 
-// isProse tells a line that can only be a paragraph from what its first letter says.
-func isProse(text string) bool {
-	return text != "" && !strings.ContainsAny(text[:1], "#`~-*_+<>0123456789")
-}
-
-// raw returns lines as they are written.
-func (d *document) raw(from, to int) string {
-	return strings.TrimRight(d.text[d.begin[from]:d.begin[to]], " \t\n")
-}
-
-// line returns the text of a line of a region, and the columns before it.
-func (d *document) line(r region, i int) (text string, indent int) {
-	if i == r.from && r.skip > 0 {
-		return strings.TrimSpace(d.text[d.begin[i]+r.skip : d.begin[i+1]]), 0
-	}
-	return strings.TrimSpace(d.text[d.begin[i]:d.begin[i+1]]), max(0, d.indent[i]-r.margin)
-}
-
-// until returns the first line of a region from i on that is as it is wanted, or its end.
-func (d *document) until(r region, i int, is func(text string, indent int) bool) int {
-	for i < r.to && !is(d.line(r, i)) {
-		i++
-	}
-	return i
-}
-
-// interrupts tells a line that no paragraph goes on in.
-func interrupts(text string, indent int) bool {
-	if isProse(text) {
-		return false
-	}
-	m := markForm.FindStringSubmatch(text)
-	item := m != nil && m[0] != text && (len(m[1]) == 1 || m[1][:1] == "1" && len(m[1]) == 2)
-	return text == "" || indent < 4 && (item || atxForm.MatchString(text) || codeFence.MatchString(text) ||
-		ruleForm.MatchString(text) || htmlForm.MatchString(text))
-}
-
-// blocks lists the blocks of a region.
-func (d *document) blocks(r region) (all []block) {
-	for i := r.from; i < r.to; {
-		text, indent := d.line(r, i)
-		if text == "" {
-			i++
+// children lists the blocks in a node whose source lies between two offsets.
+func (d *document) children(parent ast.Node, from, to int) []block {
+	var list []block
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if n.Type() != ast.TypeBlock {
 			continue
 		}
-		b := block{line: i + 1}
-		end := d.block(&b, r, i, indent, text)
-		b.raw = d.raw(i, end)
-		all, i = append(all, b), end
+		end := to
+		if next := n.NextSibling(); next != nil && next.Pos() >= 0 {
+			end = max(d.lineStart(next.Pos()), from)
+		}
+		list = append(list, d.block(n, from, end))
+		from = end
 	}
-	return all
+	return list
 }
 
-// block reads the block that begins in a line, and returns the line behind it.
-func (d *document) block(b *block, r region, i, indent int, text string) int {
-	switch {
-	case indent > 3:
-		end := d.until(r, i, func(t string, indent int) bool { return t != "" && indent < 4 })
-		b.kind, b.text = code, d.raw(i, end)
-		return end
-	case !isProse(text):
-		if end := d.marked(b, r, i, text); end > 0 {
-			return end
-		}
-	}
-	if i+1 < r.to {
-		if under, _ := d.line(r, i+1); under != "" && strings.Trim(under, "=") == "" {
-			b.kind, b.level, b.text = heading, 1, text
-			return i + 2
-		}
-	}
-	b.kind = paragraph
-	return d.until(r, i+1, interrupts)
-}
-
-// marked reads a block that begins with a mark, and returns the line behind it; 0 if there is none.
-func (d *document) marked(b *block, r region, i int, text string) int {
-	switch m := atxForm.FindStringSubmatch(text); {
-	case m != nil:
-		b.kind, b.level, b.text = heading, len(m[1]), m[2]
-		if t := strings.TrimRight(m[2], "#"); strings.TrimRight(t, " \t") != t || t == "" {
-			b.text = strings.TrimSpace(t)
-		}
-		return i + 1
-	case codeFence.MatchString(text):
-		mark := text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
-		end := d.until(r, i+1, func(t string, indent int) bool {
-			return indent < 4 && strings.HasPrefix(t, mark) && strings.Trim(t, mark[:1]) == ""
-		})
-		b.kind, b.text = code, d.code(r, i+1, end)
-		return min(end+1, r.to)
-	case ruleForm.MatchString(text):
-		return i + 1
-	case r.skip < deepest && markForm.MatchString(text):
+func (d *document) block(n ast.Node, from, to int) block {
+	start := max(d.lineStart(max(n.Pos(), from)), from) // what lies before is blank
+	b := block{raw: strings.TrimRight(d.text[start:max(start, to)], " \t\n"), line: d.lineOf(start)}
+	switch n := n.(type) {
+	case *ast.Heading:
+		b.kind, b.level = heading, n.Level
+		b.text = strings.TrimSpace(string(n.Lines().Value(d.src)))
+	case *ast.Paragraph, *ast.TextBlock:
+		b.kind = paragraph
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		b.kind = code
+		b.text = string(n.Lines().Value(d.src))
+	case *ast.List:
 		b.kind = list
-		return d.list(b, r, i)
-	case strings.HasPrefix(text, "<!--"):
-		return min(d.until(r, i, func(t string, _ int) bool { return strings.Contains(t, "-->") })+1, r.to)
-	case htmlForm.MatchString(text):
-		return d.until(r, i, func(t string, _ int) bool { return t == "" })
+		d.items(&b, n, from, to)
 	}
-	return 0
+	return b
 }
 
-// code returns the text of a block of code, without the margin of what it is nested in.
-func (d *document) code(r region, from, to int) string {
-	var b strings.Builder
-	for i := from; i < to; i++ {
-		text, indent := d.line(r, i)
-		b.WriteString(strings.Repeat(" ", indent) + text + "\n")
+func (d *document) items(b *block, n *ast.List, from, to int) {
+	for entry := n.FirstChild(); entry != nil; entry = entry.NextSibling() {
+		end := to
+		if next := entry.NextSibling(); next != nil {
+			end = max(d.lineStart(next.Pos()), from)
+		}
+		i := item{raw: strings.TrimRight(d.text[from:end], "\n")}
+		first := entry.FirstChild()
+		if first != nil && (first.Kind() == ast.KindTextBlock || first.Kind() == ast.KindParagraph) {
+			i.lines = d.lines(first)
+		}
+		rest := d.children(entry, from, end)
+		if len(i.lines) > 0 {
+			rest = rest[1:]
+		}
+		i.children = rest
+		b.items = append(b.items, i)
+		from = end
 	}
-	return b.String()
-}
-
-// list reads the items of a list, which have marks of one kind.
-func (d *document) list(b *block, r region, i int) int {
-	kind := byte(0)
-	for i < r.to {
-		text, indent := d.line(r, i)
-		m := markForm.FindStringSubmatch(text)
-		if m == nil || indent > 3 || kind != 0 && m[1][len(m[1])-1] != kind || ruleForm.MatchString(text) {
-			break
-		}
-		kind = m[1][len(m[1])-1]
-		inner := region{from: i, margin: r.margin + indent + len(m[0]), skip: strings.Index(d.text[d.begin[i]:], text) + len(m[0])}
-		if i == r.from && r.skip > 0 {
-			inner.skip = r.skip + strings.Index(d.text[d.begin[i]+r.skip:], text) + len(m[0])
-		}
-		if len(m[0])-len(m[1]) > 4 || m[0] == text {
-			inner.margin = r.margin + indent + len(m[1]) + 1
-		}
-		inner.to = d.itemEnd(r, inner)
-		entry := item{raw: strings.TrimRight(d.text[d.begin[i]:d.begin[inner.to]], "\n"), children: d.blocks(inner)}
-		if first := entry.children; len(first) > 0 && first[0].kind == paragraph {
-			entry.lines, entry.children = d.lines(inner, first[0]), first[1:]
-		}
-		b.items = append(b.items, entry)
-		i = inner.to
-	}
-	return i
-}
-
-// itemEnd returns the line behind an item: the next one that is not further in, and that its last paragraph does not go on in.
-func (d *document) itemEnd(r, inner region) int {
-	text, _ := d.line(inner, inner.from)
-	open, fence := !interrupts(text, 0), fenceAfter("", text)
-	for i := inner.from + 1; i < r.to; i++ {
-		text, _ := d.line(r, i)
-		switch further := d.indent[i] >= inner.margin; {
-		case text == "":
-			open = false
-		case further:
-			fence = fenceAfter(fence, text)
-			open = fence == "" && !atxForm.MatchString(text) && !strings.HasPrefix(text, "```") && !strings.HasPrefix(text, "~~~")
-		case !open || interrupts(text, 0) || markForm.MatchString(text):
-			return i
-		}
-	}
-	return r.to
 }
 
 // lines are the lines of a paragraph without the marks of what it is nested in.
-func (d *document) lines(r region, b block) (all []line) {
-	for i := b.line - 1; i < b.line+strings.Count(b.raw, "\n"); i++ {
-		text, _ := d.line(r, i)
-		before := strings.Index(d.text[d.begin[i]:d.begin[i+1]], text)
-		if i == r.from {
-			before = max(before, r.skip)
-		}
-		all = append(all, line{text, i + 1, utf8.RuneCountInString(d.text[d.begin[i]:d.begin[i]+before]) + 1})
+func (d *document) lines(n ast.Node) []line {
+	var all []line
+	for i := range n.Lines().Len() {
+		s := n.Lines().At(i)
+		at := d.lineOf(s.Start)
+		all = append(all, line{
+			text: strings.TrimSpace(d.text[s.Start:s.Stop]),
+			line: at, column: utf8.RuneCount(d.src[d.begin[at-1]:s.Start]) + 1,
+		})
 	}
 	return all
 }
@@ -270,4 +147,21 @@ func (b *block) split() []line {
 		all = append(all, line{text: trimmed, line: b.line + len(all), column: indent + 1})
 	}
 	return all
+}
+
+func (d *document) lineStart(offset int) int {
+	return bytes.LastIndexByte(d.src[:min(offset, len(d.src))], '\n') + 1
+}
+
+// lineOf is the number of the line that holds an offset, from 1.
+func (d *document) lineOf(offset int) int {
+	low, high := 0, len(d.begin)
+	for low+1 < high {
+		if middle := (low + high) / 2; d.begin[middle] <= offset {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low + 1
 }
