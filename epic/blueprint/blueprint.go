@@ -23,7 +23,7 @@ import (
 )
 
 // MaxSize is the size, in bytes, of the largest blueprint that is read.
-const MaxSize = 4 << 20
+const MaxSize = 10 << 20
 
 // Form is an example of what Parse understands.
 const Form = `## Implementation Tasks
@@ -103,29 +103,15 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 	return nil, p.problems.Sorted()
 }
 
-// HasTasks reports whether a text has a task that Parse recognises, whatever else is wrong with it.
-func HasTasks(src []byte) bool {
-	p := skimmed("", src)
-	return p != nil && !p.taskless
-}
-
-// Commands returns the commands that a text names under headings such as Verification or Checks.
-func Commands(name string, src []byte) Offers {
-	if p := skimmed(name, src); p != nil {
-		return p.offered
-	}
-	return nil
-}
-
-// skimmed reads a text that need not be a blueprint; nil if it is not text.
-func skimmed(name string, src []byte) *parser {
+// Skim reads a text that need not be a blueprint. It reports whether it has a task that Parse recognises, whatever else is wrong with it,
+// and returns the commands that it names under headings such as Verification or Checks.
+func Skim(name string, src []byte) (tasks bool, commands Offers) {
 	p := newParser(name, &epic.Epic{})
 	src, ok := p.prepare(src)
-	if !ok {
-		return nil
+	if ok {
+		p.document(blocks(src))
 	}
-	p.document(blocks(src))
-	return p
+	return ok && !p.taskless, p.offered
 }
 
 // prepare refuses what is not text, and takes out what markdown has no word for: carriage returns and front matter, whose

@@ -123,7 +123,7 @@ var mistakes = []struct{ name, src, want string }{
 	{"more than fields of the epic", top + "- **Checks:** `make`\n- **Points:** 3\n- and more\n## T1: a\n", notField("4:3", "**Points:** 3")},
 	{"NUL", "# a\x00", "1:4: the blueprint contains a NUL byte (save it as UTF-8 text)"},
 	{"bytes", "# \ufffd\n\xff", "2:1: the blueprint is not valid UTF-8 (save it as UTF-8)"},
-	{"size", strings.Repeat("a", MaxSize+1), "1:1: the blueprint is larger than 4 MiB (split it into several blueprints)"},
+	{"size", strings.Repeat("a", MaxSize+1), "1:1: the blueprint is larger than 10 MiB (split it into several blueprints)"},
 }
 
 func TestMistakes(t *testing.T) {

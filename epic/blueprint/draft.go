@@ -21,14 +21,21 @@ type draft struct {
 	at    map[epic.Field][]epic.Place
 	given map[string]bool // fields with one value
 	desc  []string
+
+	ended         bool // the plan says that it is done
+	boxes, ticked int
 }
 
 func newDraft(id, title string, at epic.Place) *draft {
+	title, ended := Ended(title)
 	return &draft{
 		task:  epic.Task{ID: id, Title: title, Kind: KindOf(title), Priority: 2, Line: at.Line},
-		whole: at, at: map[epic.Field][]epic.Place{}, given: map[string]bool{},
+		whole: at, at: map[epic.Field][]epic.Place{}, given: map[string]bool{}, ended: ended,
 	}
 }
+
+// done reports whether the plan says that a task is done: by a word, or by all of its boxes.
+func (d *draft) done() bool { return d.ended || d.boxes > 0 && d.ticked == d.boxes }
 
 func (d *draft) describe(text string) {
 	if text = strings.Trim(text, "\n"); strings.TrimSpace(text) != "" {
@@ -163,7 +170,7 @@ func (d *draft) dependsOn(v line) {
 }
 
 // bareNumber is a reference to a task whose heading is Task 1, 1. Title or 1.2 Title: ids begin with a letter.
-var bareNumber = pattern.New(`^(?i:task[ \t]+)?#?([0-9]{1,6}(?:\.[0-9]{1,3}){0,2})$`)
+var bareNumber = pattern.New(`^(?i:tasks?[ \t]+)?#?([0-9]{1,6}(?:\.[0-9]{1,3}){0,2})$`)
 
 // numberID is the id of a task that has only a number: T1 of 1, T1-2 of 1.2.
 func numberID(number string) string { return "T" + strings.ReplaceAll(number, ".", "-") }
@@ -171,7 +178,7 @@ func numberID(number string) string { return "T" + strings.ReplaceAll(number, ".
 // leadingID is the id that a reference begins with: T1, T1: Title, T1 (Title), T1 — Title, Task 1. Anything else is taken whole,
 // so that validation reports an unknown task.
 func leadingID(s string) string {
-	s = plain(s)
+	s = plain(strings.TrimRight(s, ". "))
 	if m := bareNumber.FindStringSubmatch(s); m != nil {
 		return numberID(m[1])
 	}

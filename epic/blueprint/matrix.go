@@ -30,10 +30,10 @@ func (g *groupAt) place(ref epic.Ref) epic.Place {
 }
 
 // columns says which cells of a row hold what.
-type columns struct{ group, tasks, blockedBy, count int }
+type columns struct{ group, tasks, blockedBy, status, count int }
 
 // readMatrix reads the parallelization matrix: a table with the columns Group and Tasks, wherever it stands. It reports false
-// when the paragraph is not such a table.
+// when the paragraph is not such a table. Of one with the column Status it notes the rows that are done.
 func readMatrix(p *parser, b *block) bool {
 	lines := b.split()
 	for k := 0; k+1 < len(lines); k++ {
@@ -41,6 +41,11 @@ func readMatrix(p *parser, b *block) bool {
 			continue
 		}
 		cols, ok := header(cells(lines[k]))
+		for _, row := range lines[k+2:] {
+			if found := cells(row); cols.status >= 0 && cols.status < len(found) && SaysDone("status: "+found[cols.status].text) {
+				p.states = append(p.states, found)
+			}
+		}
 		if !ok {
 			return false
 		}
@@ -56,13 +61,15 @@ func readMatrix(p *parser, b *block) bool {
 }
 
 func header(names []line) (columns, bool) {
-	c := columns{group: -1, tasks: -1, blockedBy: -1, count: len(names)}
+	c := columns{group: -1, tasks: -1, blockedBy: -1, status: -1, count: len(names)}
 	for i, name := range names {
 		switch text := strings.ToLower(plain(name.text)); {
 		case strings.HasPrefix(text, "group"):
 			c.group = i
 		case strings.HasPrefix(text, "task"):
 			c.tasks = i
+		case text == "status", text == "state":
+			c.status = i
 		case strings.HasPrefix(text, "block"), strings.HasPrefix(text, "depend"), strings.HasPrefix(text, "after"):
 			c.blockedBy = i
 		}

@@ -2,6 +2,7 @@ package blueprint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"relay/epic"
@@ -16,6 +17,7 @@ type parser struct {
 	epic     *epic.Epic
 	drafts   []*draft
 	groups   []groupAt
+	states   [][]line // rows of tables that say that something is done
 
 	whole    *taskReader // the epic's own fields
 	cur      *taskReader
@@ -97,6 +99,7 @@ func (p *parser) document(blocks []block) {
 		}
 	}
 	p.close()
+	p.finish()
 	whole := p.whole.draft
 	p.epic.Checks, p.epic.Protected = whole.task.Checks, whole.task.Protected
 	p.epicDesc = append(p.epicDesc, whole.desc...)
@@ -108,7 +111,6 @@ func (p *parser) document(blocks []block) {
 		p.skip(line, "the section is empty")
 	}
 	p.epic.Description = strings.Join(append(p.epicDesc, texts...), "\n\n")
-	p.finish()
 }
 
 func (p *parser) heading(b *block, rest []block) {
@@ -198,20 +200,31 @@ func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 }
 
 // looseTask tells whether a heading of no form that relay knows begins a task. It may begin with an id. Below a task it does if it has
-// checks of its own.
+// checks of its own, beside one if it has boxes.
 func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
 	name := ""
 	if p.cur != nil && b.level > p.cur.level {
 		name = "checks"
 	}
 	_, field := fieldName(strings.TrimRight(plain(b.text), ": "))
-	if field || p.section == 0 || b.level <= p.section || !hasFields(rest, name) {
+	beside := p.cur != nil && b.level == p.cur.level && !IsAside(b.text) && !namesChecks(b.text) && hasBoxes(rest)
+	if field || !beside && (p.section == 0 || b.level <= p.section || !hasFields(rest, name)) {
 		return "", "", false
 	}
 	if m := looseHead.FindStringSubmatch(plain(b.text)); m != nil {
 		return m[1], m[2], true
 	}
 	return "", plain(b.text), true
+}
+
+// hasBoxes looks for boxes before the next heading.
+func hasBoxes(rest []block) bool {
+	for k := 0; k < len(rest) && rest[k].kind != heading; k++ {
+		if slices.ContainsFunc(rest[k].first(), func(l line) bool { return box.MatchString(l.text) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasFields looks for a task's fields before the next heading: any, or one of a name.
@@ -288,6 +301,12 @@ func (p *parser) finish() {
 				d.task.ID = id
 			}
 		}
+	}
+	settleReferences(p)
+	if len(p.drafts) == 0 && len(p.done) > 0 {
+		p.add(p.sectAt, "", "what it has to do is done, %d in all", len(p.done))
+	}
+	for _, d := range p.drafts {
 		d.task.Description = strings.Join(d.desc, "\n\n")
 		if d.task.Kind == epic.KindPerson && !d.given["kind"] && len(d.task.Checks) > 0 {
 			d.task.Kind = epic.KindFeature // what commands prove needs no person

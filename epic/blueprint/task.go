@@ -81,6 +81,7 @@ func (r *taskReader) text(lines []line) {
 	words := make([]string, len(lines))
 	for k, l := range lines {
 		words[k] = l.text
+		r.draft.ended = r.draft.ended || SaysDone(l.text)
 	}
 	if r.open == "" {
 		r.draft.describe(strings.Join(words, "\n"))
@@ -97,6 +98,7 @@ func (r *taskReader) pairs(found []pair) {
 			r.set(f)
 			continue
 		}
+		r.draft.ended = r.draft.ended || SaysDone(f.raw)
 		near, ok := epic.Nearest(f.key, fieldNames)
 		if !ok { // a lead-in, as **Why:**
 			r.draft.describe(f.raw)
@@ -125,10 +127,14 @@ func (r *taskReader) entry(i *item) bool {
 		return false
 	}
 	first := i.lines[0]
-	rest, _, boxed := checkbox(first.text)
+	rest, ticked, boxed := checkbox(first.text)
 	found := pairs(first)
 	switch {
 	case boxed:
+		r.draft.boxes++
+		if ticked {
+			r.draft.ticked++
+		}
 		lines := append([]line{{rest, first.line, first.column}}, i.lines[1:]...)
 		r.values("criteria", lines, i.children)
 	case len(found) > 0 && (found[0].known || r.open != "criteria" && found[0].strict):

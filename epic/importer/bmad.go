@@ -27,7 +27,7 @@ func claimsBmad(s source) bool {
 		return strings.Contains("\n"+string(s.data), "\ndevelopment_status:") || strings.HasPrefix(name, "sprint-status")
 	case ".md":
 		first := !bmadFile.MatchString(name) || slices.Min(slices.Collect(maps.Values(bmadFiles(s, path.Dir(s.name))))) == s.name
-		return first && s.unclaimed() && len(markdown.Stories(markdown.Lines(s.data))) > 0
+		return first && len(markdown.Stories(s.list)) > 0 && s.unclaimed()
 	}
 	return false
 }
@@ -40,13 +40,13 @@ func readBmad(s source, d *draft) {
 	d.title = "Stories"
 	if path.Ext(s.name) != ".md" {
 		r.sprint()
-		d.chain(d.items)
+		r.order()
 		return
 	}
 	if bmadFile.MatchString(path.Base(s.name)) {
 		r.files(path.Dir(s.name))
 	} else {
-		title, _ := markdown.FirstHeading(markdown.Lines(s.data))
+		title, _ := markdown.FirstHeading(s.list)
 		d.title = cmp.Or(markdown.Unformatted(title), d.title)
 		r.gather(s.name, "")
 	}
@@ -58,7 +58,27 @@ func readBmad(s source, d *draft) {
 		epic, story, _ := strings.Cut(number, ".")
 		r.add(epic, story, "story "+number, nil)
 	}
-	d.chain(d.items)
+	r.order()
+}
+
+// order has stories that wait for an epic wait for all of its stories.
+func (r *bmadReader) order() {
+	epics := map[string][]reference{}
+	for _, it := range r.d.items {
+		epics[it.group] = append(epics[it.group], reference{id: it.id, item: it})
+	}
+	for _, it := range r.d.items {
+		after := it.after
+		it.after = nil
+		for _, on := range after {
+			if whole, known := epics[on.id]; known && on.id != it.group {
+				r.d.waits(it, whole)
+			} else if !known {
+				it.after = append(it.after, on)
+			}
+		}
+	}
+	r.d.chain(r.d.items)
 }
 
 // bmadReader goes through the stories.

@@ -32,7 +32,11 @@ func (s source) says(form *pattern.Regexp) bool {
 
 // unclaimed reports whether a file is a text in which no blueprint has a task.
 func (s source) unclaimed() bool {
-	return s.isText() && !blueprint.HasTasks(s.data)
+	if !s.isText() {
+		return false
+	}
+	tasks, _ := s.skim()
+	return !tasks
 }
 
 func (s source) isText() bool {
@@ -59,6 +63,7 @@ var (
 	boxesDone  = pattern.New(`(?i)^\W*(?:completed?|done|finished|shipped|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
 	boxesOpen  = pattern.New(`(?i)^\W*(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
 	boxesPhase = pattern.New(`(?i)^(?:phase|milestone|stage|sprint)\s+\d+`)
+	boxesOrder = pattern.New(`(?i)^\W*(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)`)
 )
 
 // boxReader goes through the sections of a checklist.
@@ -77,8 +82,8 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 		return l.Box != 0 || l.Kind == markdown.Heading && boxesOpen.MatchString(l.Rest)
 	})
 	r := boxReader{d: d, numbered: numbered, points: !boxed}
-	var above [7]string // the headings that a section is below
-	done := 0           // the level of the section whose work is done
+	var above [7]string  // the headings that a section is below
+	done, beside := 0, 0 // levels of the sections whose work is done, and that have none
 	for _, part := range markdown.Cut(markdown.Labelled(list), 0) {
 		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
 		above[level] = name
@@ -89,7 +94,13 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 		if done == 0 && (boxesDone.MatchString(name) || markdown.IsComplete(part.Body)) {
 			done = level
 		}
-		if blueprint.IsAside(name) {
+		if level <= beside {
+			beside = 0
+		}
+		if beside == 0 && blueprint.IsAside(name) {
+			beside = level
+		}
+		if beside > 0 {
 			aside(d, name, part.Body)
 			continue
 		}
@@ -158,8 +169,10 @@ func (r *boxReader) end(name string, above [7]string, items []*item, rest []mark
 // group adds the group of a section. Those of a phase wait for those of the phase before.
 func (r *boxReader) group(name string, above [7]string) {
 	phase := ""
-	if i := slices.IndexFunc(above[:], boxesPhase.MatchString); i >= 0 {
-		phase = above[i]
+	for _, heading := range above {
+		if boxesOrder.MatchString(heading) {
+			phase = heading
+		}
 	}
 	if phase != r.phase && len(r.inside) > 0 {
 		r.ahead, r.inside = r.inside, nil
@@ -176,11 +189,14 @@ func (r *boxReader) group(name string, above [7]string) {
 
 // boxItem adds the task of a box.
 func boxItem(d *draft, e *markdown.Entry, section string) *item {
-	title := stepEnded.ReplaceAllString(e.Title, "")
+	title, ended := blueprint.Ended(e.Title)
 	plain := markdown.Unformatted(title)
 	it := &item{
 		id: markdown.Clip(plain, 60), as: fmt.Sprintf("T%d", len(d.items)+1), line: e.Line.N, priority: normal, title: plain,
-		done: e.Line.Done() || title != e.Title,
+		done: e.Line.Done() || ended,
+	}
+	if it.left = !it.done && blueprint.IsDeferred(plain); it.left {
+		d.tell(it.line, markdown.Clip(plain, 60)+" is left out, as it says")
 	}
 	it.say(marked(title), markdown.Join(e.Below))
 	if section != "" {

@@ -6,17 +6,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"relay/epic"
-	"relay/epic/slowtest"
 )
 
 func FuzzSpeckit(f *testing.F)    { fuzzForm(f, "speckit") }
@@ -156,61 +152,4 @@ func seedsOf(tb testing.TB) (seeds [][]byte) {
 		tb.Fatal(err)
 	}
 	return seeds
-}
-
-// TestLargeFiles reads plans with tens of thousands of tasks, and has one of 10 MB refused.
-func TestLargeFiles(t *testing.T) {
-	slowtest.Skip(t)
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("it takes seconds")
-	}
-	const large = 1 << 20 // a quarter of what may be read, so that a busy machine has the time
-	for _, c := range []struct{ form, file, begin, each, end string }{
-		{"speckit", "tasks.md", "# Tasks: a\n## Phase 1: b\n- [ ] T999 b\nwhat is said\n", "- [ ] T%d a task (depends on T999)\n", ""},
-		{"openspec", "tasks.md", "## 1. a\nwhat is said\n", "- [ ] 1.%d a task\n  - a part of it\n", ""},
-		{"kiro", "tasks.md", "# a\n- [ ] 1. all\n  - what is said\n", "- [ ] 1.%d a task\n  - _Requirements: 1.1_\n", ""},
-		{"taskmaster", "tasks.json", `{"tasks": [{"id": 1, "title": "a", "subtasks": [{"id": 1, "title": "b"}]}`, ",\n{\"id\": %d, \"title\": \"a\", \"dependencies\": [1]}", "]}"},
-		{"ralph", "prd.json", `{"userStories": [{"id": "a", "title": "a"}`, ",\n{\"id\": \"%d\", \"title\": \"a\", \"extra\": 1}", "]}"},
-		{"beads", "issues.jsonl", `{"id":"e","title":"e","issue_type":"epic","description":"what is said"}` + "\n", `{"id":"%d","title":"a","dependencies":[{"depends_on_id":"e","type":"parent-child"}]}` + "\n", ""},
-		{"bmad", "sprint-status.yaml", "project: a\ndevelopment_status:\n", "  1-%d-a-story: backlog\n", ""},
-		{"gsd", "ROADMAP.md", "# a\n- [ ] **Phase 1: b** - c\n### Phase 1: b\nwhat is said\n", "- [ ] 01-%d: a plan\n", ""},
-		{"planmode", "plan.md", "# a\n## Steps\n", "### Step 9: a\nwhat is said in %d words\n", ""},
-		{"checklist", "plan.md", "# a\nwhat is said\n", "- [ ] a box %d\n  - [ ] a part\n", ""},
-		{"checklist", "parts.md", "# a\n", "### Phase %d: a\n- [ ] a box in `a.go`\n", ""},
-		{"bmad", "epics.md", "# a\n", "### Story 1.%d: a\n**Prerequisites:** Story 1.1000\n", ""},
-	} {
-		form, _ := Named(c.form)
-		var b strings.Builder
-		b.WriteString(c.begin)
-		for n := 1000; b.Len() < large; n++ {
-			b.WriteString(strings.Replace(c.each, "%d", strconv.Itoa(n), 1))
-		}
-		b.WriteString(c.end)
-		files := fstest.MapFS{c.file: {Data: []byte(b.String())}}
-		begin := time.Now()
-		found := Find(files, c.file)
-		plan, err := Read(form, files, c.file, "", now())
-		if err != nil {
-			t.Errorf("%s: %v", c.form, err)
-			continue
-		}
-		few := *plan
-		ByHeading(&few)
-		took := time.Since(begin)
-		if took > time.Minute {
-			t.Errorf("%s: it took %v", c.form, took)
-		}
-		t.Logf("%s: %d tasks of %d bytes in %v", c.form, len(plan.Epic.Tasks), b.Len(), took.Round(10*time.Millisecond))
-		if len(found) > 0 && found[0].Format.Name != c.form {
-			t.Errorf("%s: found %s", c.form, found[0].Format.Name)
-		}
-		files[c.file] = &fstest.MapFile{Data: slices.Concat(files[c.file].Data, []byte(strings.Repeat(" \n", 5<<20)))}
-		begin = time.Now()
-		_, err = Read(form, files, c.file, "", now())
-		if want := c.file + " is larger than 4 MiB"; err == nil || err.Error() != want || len(Find(files, c.file)) > 0 {
-			t.Errorf("%s: %v, want %s", c.form, err, want)
-		}
-		t.Logf("%s: 10 MB refused in %v", c.form, time.Since(begin).Round(time.Millisecond))
-	}
 }

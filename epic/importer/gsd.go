@@ -20,9 +20,10 @@ var (
 	gsdBold     = pattern.New(`^(\*\*.+?\*\*)[ \t]*(?:[-–—:]+[ \t]*)?(.*)$`)
 	gsdDigits   = pattern.New(`\d+(?:\.\d+)?`)
 	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
-	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?-\d+)(?:-PLAN)?(?:\.md)?\s*(?:[:–—-]+\s*)?(.*)$`)
+	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?)((?:-[A-Za-z][\w.]*)*)-(\d+)(?:-PLAN)?(?:\.md)?(?:[\s:–—-]+(.*))?$`)
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
 	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+)(?:-PLAN)?(?:\.md)?$`)
+	gsdPerson   = pattern.New(`<task\b[^>]*\btype="checkpoint`)
 	gsdPurpose  = pattern.New(`(?s)<objective>\s*(.+?)(?:\.\s|\n|</objective>)`)
 )
 
@@ -40,7 +41,7 @@ func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
 	r := gsdReader{d: d, from: s, phases: map[string]*gsdEntry{}, files: map[string]string{}}
 	for _, name := range glob(s.files, path.Dir(s.name), "phases/*/*-PLAN.md") {
-		r.files[strings.TrimSuffix(path.Base(name), "-PLAN.md")] = name
+		r.files[path.Base(name)] = name
 	}
 	for _, part := range markdown.Cut(s.body, 2) {
 		details := markdown.Cut(part.Body, 3)
@@ -76,7 +77,7 @@ type gsdReader struct {
 
 	phases map[string]*gsdEntry
 	order  []*gsdEntry
-	files  map[string]string // of plans, by their numbers
+	files  map[string]string // of plans, by their names
 }
 
 func (r *gsdReader) phase(number, title string, n int) *gsdEntry {
@@ -112,7 +113,7 @@ func (r *gsdReader) listed(list []markdown.Line) (rest []markdown.Line) {
 // detail takes the section of a phase.
 func (r *gsdReader) detail(m []string, part *markdown.Section) {
 	p := r.phase(m[1], m[2], part.Heading.N)
-	p.line = part.Heading.N
+	p.line, p.done = part.Heading.N, p.done || markdown.IsComplete(part.Body)
 	field := ""
 	var said []markdown.Line
 	for _, l := range part.Body {
@@ -159,28 +160,43 @@ func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
 		}
 		return
 	}
-	r.take(p, &item{id: m[1], as: "P" + m[1], line: l.N, priority: normal, title: m[2], done: l.Done()})
+	r.take(p, m, &item{line: l.N, title: m[4], done: l.Done()})
 }
 
 // unlisted takes the plans in the folders of phases that the roadmap does not list.
 func (r *gsdReader) unlisted() {
-	for _, number := range slices.Sorted(maps.Keys(r.files)) {
-		phase, _, _ := strings.Cut(number, "-")
-		p := r.phases[cmp.Or(strings.TrimLeft(phase, "0"), "0")]
-		if p == nil || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == number }) {
+	listed := map[*gsdEntry]int{}
+	for _, p := range r.order {
+		listed[p] = len(p.plans)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.files)) {
+		m := gsdPlan.FindStringSubmatch(name)
+		if m == nil {
 			continue
 		}
-		r.take(p, &item{id: number, as: "P" + number, file: r.files[number], line: 1, priority: normal})
+		p := cmp.Or(r.phases[m[1]], r.phases[cmp.Or(strings.TrimLeft(m[1], "0"), "0")])
+		switch {
+		case p == nil || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == m[1]+"-"+m[3] }):
+		case listed[p] > 0 && !r.summed(r.files[name]):
+			r.d.tellOf(r.files[name], 0, "the roadmap lists other plans for "+p.id+", so it is not a task")
+		case listed[p] == 0:
+			r.take(p, m, &item{file: r.files[name], line: 1})
+		}
 	}
 }
 
-// take adds a plan to its phase, with what its file says.
-func (r *gsdReader) take(p *gsdEntry, it *item) {
+// summed reports whether a plan has a summary.
+func (r *gsdReader) summed(file string) bool {
+	return r.from.has(strings.TrimSuffix(file, "-PLAN.md") + "-SUMMARY.md")
+}
+
+// take adds a plan to its phase, with what its file says. m are the parts of its name.
+func (r *gsdReader) take(p *gsdEntry, m []string, it *item) {
+	it.id, it.priority = m[1]+"-"+m[3], normal
+	it.as = "P" + it.id
 	p.plans = append(p.plans, it)
-	file := r.files[it.id]
-	if file != "" && !it.done {
-		it.done = r.from.has(strings.TrimSuffix(file, "-PLAN.md") + "-SUMMARY.md")
-	}
+	file := r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"]
+	it.done = it.done || file != "" && r.summed(file)
 	if file != "" && !it.done {
 		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
 		text := markdown.Join(list)
@@ -189,6 +205,9 @@ func (r *gsdReader) take(p *gsdEntry, it *item) {
 		}
 		it.say(text)
 		r.matter(it, matter)
+		if gsdPerson.MatchString(text) {
+			it.kind = epic.KindPerson
+		}
 	}
 	it.title = cmp.Or(it.title, p.title)
 }
@@ -216,7 +235,8 @@ func (r *gsdReader) matter(it *item, matter *placed.Node) {
 
 // tasks makes the tasks of the phases.
 func (r *gsdReader) tasks() {
-	for _, p := range r.order {
+	inOrder := !slices.ContainsFunc(r.order, func(p *gsdEntry) bool { return p.at > 0 }) // none says what it waits for
+	for n, p := range r.order {
 		said, criteria := strings.Join(p.description, "\n\n"), p.criteria
 		p.description, p.criteria = nil, nil
 		if len(p.plans) == 0 {
@@ -234,6 +254,9 @@ func (r *gsdReader) tasks() {
 			r.d.tell(p.box, "phase "+markdown.Clip(p.as[1:], 20)+" is open, and all of its plans are done: it is left out")
 		}
 		g := group{line: p.at}
+		if inOrder && n > 0 {
+			g.after = []string{r.order[n-1].group}
+		}
 		for _, number := range p.after {
 			switch on := r.phases[number]; {
 			case on == nil:

@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"relay/epic/blueprint"
@@ -19,7 +20,7 @@ import (
 )
 
 // MaxSize is the size, in bytes, of the largest file that is read.
-const MaxSize = 4 << 20
+const MaxSize = blueprint.MaxSize
 
 // Plan is what has been made of a plan.
 type Plan = blueprint.Plan
@@ -61,7 +62,7 @@ func Formats() []Format {
 		{"taskmaster", "Task Master", words(".taskmaster/tasks/tasks.json tasks/tasks.json tasks.json"), inJSON, claimsTaskmaster, readTaskmaster},
 		{"ralph", "ralph", words("scripts/ralph/prd.json ralph/prd.json prd.json"), inJSON, claimsRalph, readRalph},
 		{"beads", "beads", words(".beads/issues.jsonl issues.jsonl"), inOther, claimsBeads, readBeads},
-		{"bmad", "BMAD", bmad, inOther, claimsBmad, readBmad},
+		{"bmad", "BMAD", bmad, inMarkdown, claimsBmad, readBmad},
 		{"gsd", "GSD", words(".planning/ROADMAP.md ROADMAP.md"), inMarkdown, claimsGsd, readGsd},
 		{"planmode", "Claude Code's plan mode", words(".claude/plans/*.md plans/*.md"), inMarkdown, claimsPlanmode, readPlanmode},
 		{"checklist", "", nil, inMarkdown, claimsBoxes, readBoxes},
@@ -78,11 +79,13 @@ type source struct {
 	title string          // its first heading of level 1
 	body  []markdown.Line // all but that
 	root  *placed.Node
+	skim  func() (tasks bool, commands blueprint.Offers)
 }
 
 // open reads a file as the form has it.
 func (f Format) open(files fs.FS, name string) (s source, err error) {
 	s = source{files: files, name: name}
+	s.skim = sync.OnceValues(func() (bool, blueprint.Offers) { return blueprint.Skim(name, s.data) })
 	if s.data, err = s.text(name); err != nil {
 		return s, err
 	}
@@ -109,7 +112,10 @@ func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
 	}
 	if err == nil {
 		if path.Ext(file) == ".md" { // commands under headings such as Verification
-			d.made.Offered = blueprint.Commands(d.at(file), s.data)
+			_, d.made.Offered = s.skim()
+			for i := range d.made.Offered {
+				d.made.Offered[i].File = d.at(file)
+			}
 			d.made.Count(s.data)
 		}
 		f.read(s, d)
@@ -130,6 +136,11 @@ func Find(files fs.FS, name string) (list []Found) {
 	if err != nil {
 		return nil
 	}
+	type reading struct {
+		file string
+		in   int
+	}
+	known := map[reading]source{} // files that were read
 	for _, f := range Formats() {
 		names := []string{name}
 		if info.IsDir() {
@@ -139,7 +150,14 @@ func Find(files fs.FS, name string) (list []Found) {
 			if slices.ContainsFunc(list, func(other Found) bool { return other.File == file }) {
 				continue
 			}
-			if s, err := f.open(files, file); err == nil && f.claims(s) {
+			s, read := known[reading{file, f.in}]
+			if !read {
+				if s, err = f.open(files, file); err != nil {
+					s = source{files: files}
+				}
+				known[reading{file, f.in}] = s
+			}
+			if s.name != "" && f.claims(s) {
 				list = append(list, Found{f, file})
 				if f.Name == "bmad" {
 					break // the others say less of the same stories

@@ -237,7 +237,7 @@ func TestNothingIsFound(t *testing.T) {
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, data, want string }{
-		"large":  {"prd.json", `{"userStories": [` + strings.Repeat(" ", MaxSize) + `]}`, "larger than 4 MiB"},
+		"large":  {"prd.json", `{"userStories": [` + strings.Repeat(" ", MaxSize) + `]}`, "larger than 10 MiB"},
 		"deep":   {"prd.json", `{"userStories": ` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`, "values stand more than 100 deep in one another"},
 		"binary": {"tasks.md", "- [ ] T001 a\x00b\n", "is not text"},
 		"cut":    {"prd.json", "{\n\"userStories\": [{\"id\": \"A\"", "prd.json:2:1: unexpected EOF"},

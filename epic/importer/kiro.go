@@ -41,9 +41,16 @@ func readKiro(s source, d *draft) {
 	entries, rest := markdown.Checklist(s.body)
 	d.prose("", rest)
 	r := kiroReader{d: d, criteria: criteria, groups: map[string]*kiroGroup{}}
+	parents := map[string]bool{}
 	for i := range entries {
-		if above := entries[i].Parent(); above != "" {
-			r.groups[above] = &kiroGroup{}
+		parents[entries[i].Parent()] = true
+	}
+	for i := range entries {
+		// One with text at the level of its parts is a task before them.
+		e := &entries[i]
+		flat := i+1 < len(entries) && entries[i+1].Line.Indent == e.Line.Indent
+		if parents[e.Number] && (!flat || markdown.Join(e.Below) == "") {
+			r.groups[e.Number] = &kiroGroup{}
 		}
 	}
 	for i := range entries {
@@ -80,7 +87,7 @@ type kiroGroup struct {
 // entry takes a box: a task, the group of the tasks that are its parts, or, further in and without a number, a part of the task above.
 func (r *kiroReader) entry(e *markdown.Entry) {
 	title := markdown.Unformatted(e.Title)
-	if g := r.groups[e.Number]; g != nil && e.Number != "" {
+	if g := r.groups[e.Number]; e.Number != "" && g != nil {
 		if g.name == "" {
 			g.name, g.said, g.line, g.open = groupName(e.Number+" "+title), markdown.Join(e.Below), e.Line.N, !e.Line.Done()
 			r.order = append(r.order, g)
@@ -143,26 +150,16 @@ const mostClauses = 200
 // requirement 3.
 func (r *kiroReader) wanted(text string, pure bool) (numbers []string) {
 	for _, m := range kiroReference.FindAllStringSubmatch(text, -1) {
-		above, first, dotted := strings.Cut(m[1], ".")
-		end, _ := strings.CutPrefix(m[2], above+".")
-		from, _ := strconv.Atoi(first)
-		last, _ := strconv.Atoi(end)
-		switch {
+		switch dotted := strings.Contains(m[1], "."); {
 		case !dotted && !pure:
+		case !dotted && r.criteria[m[1]+".1"] != "":
+			for k := 1; k <= mostClauses && r.criteria[fmt.Sprintf("%s.%d", m[1], k)] != ""; k++ {
+				numbers = append(numbers, fmt.Sprintf("%s.%d", m[1], k))
+			}
 		case !dotted:
-			before := len(numbers)
-			for k := 1; k <= mostClauses && r.criteria[fmt.Sprintf("%s.%d", above, k)] != ""; k++ {
-				numbers = append(numbers, fmt.Sprintf("%s.%d", above, k))
-			}
-			if len(numbers) == before {
-				numbers = append(numbers, above)
-			}
-		case last > from && last-from < mostClauses:
-			for k := from; k <= last; k++ {
-				numbers = append(numbers, fmt.Sprintf("%s.%d", above, k))
-			}
-		default:
 			numbers = append(numbers, m[1])
+		default:
+			numbers = append(numbers, markdown.Range(m[1], m[2])...)
 		}
 	}
 	return numbers

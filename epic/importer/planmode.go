@@ -16,7 +16,6 @@ var (
 	superpowers = pattern.New(`(?i)\bsuperpowers:|\bexecuting-plans\b`)
 	stepBox     = pattern.New(`^\**Step \d+\b`)
 	ofRelay     = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|timeout|budget|max attempts|runner)\b[^:]{0,3}:|priority:?\*\*:?\s*p[0-3]\b)`)
-	stepEnded   = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:✅[ \t]*(?:done|completed?)?|(?:—|–|\[|\()[ \t]*(?:done|completed?))[\])]?[ \t]*$`)
 	stepInCode  = pattern.New(`(?i)^#{2,4} (?:task|story) \d+`)
 	filesLabel  = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)
 )
@@ -31,7 +30,7 @@ func claimsPlanmode(s source) bool {
 		_, err := blueprint.Parse(s.name, s.data, time.Time{})
 		return err != nil
 	}
-	return marked || !fields || !blueprint.HasTasks(s.data)
+	return marked || !fields || s.unclaimed()
 }
 
 // readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list
@@ -53,6 +52,17 @@ func readPlanmode(s source, d *draft) {
 	for _, part := range parts {
 		takeStep(d, part.Heading, part.Body)
 	}
+	byID := map[string]*item{}
+	for _, it := range d.items {
+		byID[it.id] = it
+	}
+	for _, row := range markdown.Rows(s.body) {
+		if it := byID[row.Number]; it != nil {
+			it.done = it.done || row.Done
+		} else if !row.Done {
+			d.tell(row.Line, "this row of a table is not a task")
+		}
+	}
 	for _, part := range markdown.Cut(rest, 0) {
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
@@ -64,7 +74,6 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 	it := boxItem(d, &markdown.Entry{Title: title, Line: head}, "")
 	it.id, it.as = cmp.Or(number, it.id), "T"+cmp.Or(number, it.as[1:])
 	open, files := false, false
-	var said []markdown.Line
 	for _, l := range below {
 		text := cmp.Or(l.Rest, l.Text)
 		waitsFor(it, markdown.After(l))
@@ -80,12 +89,24 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 			it.boxes = append(it.boxes, l.N)
 			open = open || !l.Done()
 		}
-		if l.Box != 0 && !stepBox.MatchString(l.Rest) {
-			it.criteria = append(it.criteria, l.Rest)
-		} else {
-			said = append(said, l)
-		}
 	}
+	said := proof(it, below)
 	it.done = it.done || len(it.boxes) > 0 && !open || markdown.IsComplete(below)
 	it.say(markdown.Join(said))
+}
+
+// proof takes the boxes below a step as its criteria, with the lists below them. It returns the other lines.
+func proof(it *item, below []markdown.Line) (said []markdown.Line) {
+	column := -1 // of the last criterion
+	for _, l := range below {
+		switch last := len(it.criteria) - 1; {
+		case l.Box != 0 && !stepBox.MatchString(l.Rest):
+			it.criteria, column = append(it.criteria, l.Rest), l.Indent
+		case column >= 0 && l.Kind == markdown.Item && l.Indent > column:
+			it.criteria[last] += "\n" + strings.TrimSpace(l.Text)
+		default:
+			said, column = append(said, l), -1
+		}
+	}
+	return said
 }

@@ -18,7 +18,7 @@ var (
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
 	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
 	speckitNumber  = pattern.New(`(?i)\buser story\s+(\d+)`)
-	speckitWaits   = pattern.New(`(?i)^(?:user story|us)\s*(\d+)\b[^:]*:(?:.*?\s)?(?:depends? on|starts? after|waits? for)\s+(.*)$`)
+	speckitWaits   = pattern.New(`(?i)^[-*\s]*(?:user story|us)\s*(\d+)\b(?:[^:]*:(?:.*?\s)?|(?:\s*\([^)]*\))?[\s–—-]*)(?:depends? on|starts? after|waits? for)\s+(.*)$`)
 	speckitStories = pattern.New(`(?i)\b(?:user stor(?:y|ies)|us)\s*((?:\d+(?:\s*(?:,|and|&|/)\s*(?:user story\s*|us\s*)?)?)+)`)
 	speckitPhase   = pattern.New(`(?i)\bphase\s+(\d+)`)
 	speckitEither  = pattern.New(`(?i)\bor\b`)
@@ -84,6 +84,7 @@ func (r *speckitReader) phase(s *markdown.Section) {
 			said = append(said, l)
 			continue
 		}
+		said = markdown.WithoutHeading(said)
 		it, parallel := r.task(p, &l, m)
 		after := serial
 		if !parallel && len(side) > 0 {
@@ -142,8 +143,8 @@ func (r *speckitReader) waits() {
 		}
 	}
 	for _, l := range r.rest {
-		m := speckitWaits.FindStringSubmatch(markdown.Unformatted(l.Rest))
-		if l.Kind != markdown.Item || m == nil {
+		m := speckitWaits.FindStringSubmatch(markdown.Unformatted(cmp.Or(l.Rest, l.Text)))
+		if m == nil {
 			continue
 		}
 		clause := speckitAside.ReplaceAllString(m[2], "")

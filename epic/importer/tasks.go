@@ -137,15 +137,20 @@ func taskID(id string) string {
 	return strings.TrimRight(made[:min(len(made), maxTaskID)], "-_")
 }
 
-// chain makes items wait for the one before, as they stand, but for those of which the plan says what they wait for.
+// chain makes items wait for all before them, as they stand, but for those of which the plan says what they wait for.
 func (d *draft) chain(items []*item) {
-	var before *item
+	var ends []*item // of all before: those that none of them waits for
 	for _, it := range items {
-		if before != nil && !it.ordered {
-			it.follow(before)
+		if !it.ordered {
+			for _, before := range ends {
+				it.follow(before)
+			}
+		}
+		if it.open() && !it.ordered {
+			ends = nil
 		}
 		if it.open() {
-			before = it
+			ends = append(ends, it)
 		}
 	}
 }

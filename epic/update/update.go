@@ -21,6 +21,7 @@ type Input struct {
 	Plan  *epic.Epic             // the plan as it is
 	Taken func(task string) bool // whether a task has or had an id, besides those of the epics
 	Tried func(task string) bool // whether something is known of what was done for a task
+	Gated func(task string) bool // whether a task waits for a person
 }
 
 // Result is an epic that is up to date. It has not been validated.
@@ -29,7 +30,7 @@ type Result struct {
 	Made    *epic.Epic // that the next update is made of
 	Added   []Task
 	Changed []Task
-	Removed []Task // nothing was done for them
+	Removed []Task // nothing was done for them, or they are gated
 	Kept    []Task // that the plan has no more, and that stay
 	Whole   []string
 
@@ -172,7 +173,7 @@ func (m *merge) there(now *epic.Epic) (stay []epic.Task) {
 		want, ok := now.Task(t.ID)
 		if !ok {
 			told := Task{ID: t.ID, Title: t.Title}
-			if m.in.Tried(t.ID) || edited(was, &t) {
+			if m.in.Tried(t.ID) && !m.in.Gated(t.ID) || edited(was, &t) {
 				t.Source = "" // another task may stand there
 				m.out.Kept, stay = append(m.out.Kept, told), append(stay, t)
 			} else {

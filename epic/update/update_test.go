@@ -32,7 +32,7 @@ func parse(t *testing.T, src string) *epic.Epic {
 func merge(t *testing.T, made, have *epic.Epic, src string, tried ...string) *update.Result {
 	t.Helper()
 	known := func(id string) bool { return slices.Contains(tried, id) }
-	r := update.Merge(update.Input{Made: made, Have: have, Plan: parse(t, src), Taken: known, Tried: known})
+	r := update.Merge(update.Input{Made: made, Have: have, Plan: parse(t, src), Taken: known, Tried: known, Gated: func(id string) bool { return known(id) && strings.HasPrefix(id, "G") }})
 	text, err := r.Epic.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestNewIDs(t *testing.T) {
 		{ID: "T001", Title: "Make the schema"}, {ID: "T002", Title: "Log in"}, {ID: "T003", Title: "Send mail"}, {ID: "T004", Title: "Pay by card"},
 	}}
 	none := func(string) bool { return false }
-	got := update.Merge(update.Input{Made: made, Have: made, Plan: plan, Taken: none, Tried: none})
+	got := update.Merge(update.Input{Made: made, Have: made, Plan: plan, Taken: none, Tried: none, Gated: none})
 	if want := "T001 Make the schema; T004 Log in; T003 Send mail; T002 Pay by card"; titles(got.Epic) != want {
 		t.Errorf("%s, want %s", titles(got.Epic), want)
 	}
@@ -140,5 +140,18 @@ func TestLeft(t *testing.T) {
 	again := merge(t, first.Made, first.Epic, less)
 	if len(again.Added)+len(again.Changed)+len(again.Removed)+len(again.Whole) > 0 || len(again.Left)+len(again.LeftWhole) > 0 {
 		t.Errorf("told again: %+v, %v", again.Left, again.LeftWhole)
+	}
+}
+
+// A gated task that left the plan goes, unless a person edited it in epic.yml; a completed one stays.
+func TestGatedLeaves(t *testing.T) {
+	t.Parallel()
+	made := parse(t, "# Shop\n## Tasks\n### G1: Pay\n### G2: Ship\n### T3: Show\n**Depends on:** G1\n### T4: Sell\n")
+	have := *made
+	have.Tasks = slices.Clone(made.Tasks)
+	have.Tasks[1].Description = "by mail"
+	got := merge(t, made, &have, "# Shop\n## Tasks\n### T4: Sell\n", "G1", "G2", "T3")
+	if want := "G2 Ship; T3 Show; T4 Sell"; titles(got.Epic) != want || len(got.Removed) != 1 || len(got.Epic.Tasks[1].DependsOn) > 0 {
+		t.Errorf("%s, want %s; %v are gone", titles(got.Epic), want, got.Removed)
 	}
 }

@@ -62,8 +62,8 @@ and added to epic.yml after confirmation.
 
 With --update the plan is read again, after it was edited, and epic.yml is
 brought up to date after confirmation. Tasks keep their ids, and what is done
-stays done; tasks that the plan has no more stay when they were tried or
-edited in epic.yml.`,
+stays done. Tasks that left the plan stay if they were tried or edited in
+epic.yml; gated ones go.`,
 		Example: `  relay init docs/plan.md
   relay init docs/plan.md --dry-run      # print epic.yml, write nothing
   relay init specs/001-login --checks 'make test'

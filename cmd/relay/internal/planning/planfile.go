@@ -18,6 +18,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/grouping"
 	"relay/epic/importer"
 	"relay/epic/plaintext"
 )
@@ -49,7 +50,7 @@ func ReadPlan(ctx context.Context, p *project.Project, r PlanRequest) (*importer
 	if err != nil {
 		return nil, err
 	}
-	if r.Group && !importer.ByHeading(plan) {
+	if r.Group && !grouping.ByHeading(plan) {
 		return nil, &terminal.UsageError{Message: r.Written + " has no headings with tasks that --group could join", Hint: "leave --group out"}
 	}
 	AddChecks(plan, r.Checks)
@@ -211,7 +212,7 @@ func WriteOffered(w io.Writer, plan *importer.Plan, written string) {
 // ProposeGroups makes one task for each heading of a plan with many small tasks, if a person has agreed, or does when asked.
 func ProposeGroups(a *cli.App, plan *importer.Plan, agreed, ask bool) {
 	few, n := *plan, len(plan.Epic.Tasks)
-	if n <= importer.ManyTasks || !importer.ByHeading(&few) {
+	if n <= grouping.ManyTasks || !grouping.ByHeading(&few) {
 		return
 	}
 	fmt.Fprintf(a.Err, "relay: %d tasks are many small ones: --group makes %d of them, one for each heading\n", n, len(few.Epic.Tasks))

@@ -16,6 +16,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/grouping"
 	"relay/epic/importer"
 	"relay/epic/plaintext"
 	"relay/epic/update"
@@ -59,8 +60,9 @@ func ReadUpdate(ctx context.Context, p *project.Project, pl *project.Plan, r Pla
 		rec := view.Ledger.Record(id)
 		return rec.Completed || rec.Gate != nil || len(rec.Attempts) > 0
 	}
+	gated := func(id string) bool { return view.Ledger.Record(id).Gate != nil }
 	known := func(id string) bool { return view.Ledger.Tasks[id] != nil }
-	m := update.Merge(update.Input{Made: made, Have: pl.Epic, Plan: plan.Epic, Taken: known, Tried: tried})
+	m := update.Merge(update.Input{Made: made, Have: pl.Epic, Plan: plan.Epic, Taken: known, Tried: tried, Gated: gated})
 	u := &Update{Version: 1, Source: plan.Epic.Source, plan: plan, has: pl, ledger: view.Ledger, running: view.Running}
 	u.Added, u.Changed, u.Removed, u.Kept = list(m.Added), list(m.Changed), list(m.Removed), list(m.Kept)
 	u.Epic, u.Left = append([]string{}, m.Whole...), list(m.Left)
@@ -104,7 +106,7 @@ func again(ctx context.Context, p *project.Project, e *epic.Epic, r PlanRequest)
 	if slices.ContainsFunc(plan.Epic.Groups, func(g epic.Group) bool {
 		return slices.ContainsFunc(e.Tasks, func(t epic.Task) bool { return strings.HasSuffix(t.Source, " ("+g.Name+")") })
 	}) {
-		importer.ByHeading(plan)
+		grouping.ByHeading(plan)
 	}
 	return plan, nil
 }
@@ -138,7 +140,11 @@ func (u *Update) Print(w io.Writer) {
 		u.printChanged(w, t)
 	}
 	for _, t := range u.Removed {
-		fmt.Fprintf(w, "gone     %s  %s\n", t.ID, plaintext.Fit(t.Title, 60))
+		why := ""
+		if u.ledger.Record(t.ID).Gate != nil {
+			why = ": it is gated, and the plan has it no more; its records stay"
+		}
+		fmt.Fprintf(w, "gone     %s  %s%s\n", t.ID, plaintext.Fit(t.Title, 60), why)
 	}
 	for _, t := range u.Kept {
 		why := "the plan has it no more, and it was tried or edited in epic.yml"

@@ -14,6 +14,8 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/blueprint"
+	"relay/epic/importer"
 	"relay/epic/plaintext"
 	"relay/epic/playlist"
 	"relay/orchestrator/decide"
@@ -34,10 +36,11 @@ type List struct {
 
 // ListedEpic is an epic of a playlist.
 type ListedEpic struct {
-	Project *Project // in the folder of the epic
-	Plan    *Plan    // of a run that begins now
-	Line    int      // in the playlist
-	Source  string   // the file that the playlist names, absolute
+	Project *Project         // in the folder of the epic
+	Plan    *Plan            // of a run that begins now
+	Line    int              // in the playlist
+	Source  string           // the file that the playlist names, absolute
+	Told    []blueprint.Told // lines of a plan in another form of which nothing was made
 
 	edited []byte // of Source, when it is to be copied; else nil
 }
@@ -71,6 +74,9 @@ func ReadList(p *Project, path string) (*List, error) {
 			continue
 		}
 		first[e.Plan.Epic.ID] = e.Line
+		for _, t := range e.Told {
+			list.Warnings.Add(t.File, epic.Place{Line: max(t.Line, 1), Column: 1}, "relay init "+t.File+" --dry-run shows the plan", "%s", t.Why)
+		}
 		list.Listed = append(list.Listed, e)
 	}
 	if len(wrong) > 0 {
@@ -98,7 +104,8 @@ func listProblems(at epic.Problem, file string, err error) epic.Problems {
 // readListed reads one epic of a playlist. Additions to the copy of its plan stay as long as the source is unchanged.
 func readListed(p *Project, entry *playlist.Entry) (*ListedEpic, error) {
 	e := &ListedEpic{Line: entry.Line, Source: entry.Path}
-	source, err := ReadFile(e.Source, MaxPlan)
+	source, told, err := readSource(p, e.Source)
+	e.Told = told
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +133,52 @@ func readListed(p *Project, entry *playlist.Entry) (*ListedEpic, error) {
 		e.edited = source
 	}
 	return e, nil
+}
+
+// readSource reads a plan: an epic.yml, or one that relay makes of another form.
+func readSource(p *Project, path string) (text []byte, told []blueprint.Told, err error) {
+	if ext := filepath.Ext(path); ext != ".yml" && ext != ".yaml" {
+		return imported(p, path)
+	}
+	text, err = ReadFile(path, MaxPlan)
+	return text, nil, err
+}
+
+// imported makes epic.yml of a blueprint, or of a plan of another tool. An epic that has begun keeps its plan.
+func imported(p *Project, path string) (text []byte, told []blueprint.Told, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	name, plan := p.Rel(path), (*importer.Plan)(nil)
+	if found := importer.Find(root.FS(), name); len(found) > 0 {
+		plan, err = importer.Read(found[0].Format, root.FS(), found[0].File, "", info.ModTime())
+	} else if text, err = ReadFile(path, MaxPlan); err == nil {
+		plan, err = blueprint.Parse(name, text, info.ModTime())
+	}
+	for _, id := range Listed(p) {
+		begun, failed := p.OfEpic(id).Plan()
+		if failed != nil || begun.Epic.Source != name {
+			continue
+		}
+		if text, failed = ReadFile(p.OfEpic(id).File(sourceFile), MaxPlan); err == nil && failed == nil {
+			plan.Epic.ID, plan.Epic.CreatedAt = id, begun.Epic.CreatedAt
+			if now, _ := plan.Epic.Encode(); !bytes.Equal(now, text) {
+				told = []blueprint.Told{{File: name, Line: 1, Why: "it was edited after epic " + id + " began, and that epic keeps its plan"}}
+			}
+		}
+		return text, told, failed
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err = plan.Epic.Encode()
+	return text, plan.Told, err
 }
 
 // Copy puts the plan into the epic's folder, if it was edited since that was done last.

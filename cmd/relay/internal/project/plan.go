@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -272,14 +273,18 @@ const NoCriteria = "has no acceptance criteria"
 // MaxWarnings is the number of warnings of one kind that are listed.
 const MaxWarnings = 10
 
-// WriteWarnings prints the first warnings, and what to do about them.
+// WriteWarnings prints a line for each kind of warnings, and what to do about them.
 func WriteWarnings(w io.Writer, warnings []TaskWarning) {
-	for i, warning := range warnings {
-		if i == MaxWarnings {
-			fmt.Fprintf(w, "relay: warning: and %s more\n", plaintext.Count(len(warnings)-i, "task"))
-			break
+	tasks := map[string][]string{} // by what is missing
+	for _, warning := range warnings {
+		tasks[warning.Message] = append(tasks[warning.Message], warning.Task)
+	}
+	for _, message := range slices.Sorted(maps.Keys(tasks)) {
+		text := message
+		if len(tasks[message]) > 1 {
+			text = "have" + strings.TrimPrefix(message, "has")
 		}
-		fmt.Fprintf(w, "relay: warning: %s %s\n", warning.Task, warning.Message)
+		fmt.Fprintf(w, "relay: warning: %s %s\n", plaintext.Some(tasks[message], MaxWarnings), text)
 	}
 	unchecked := func(w TaskWarning) bool { return w.Message != NoCriteria }
 	switch {

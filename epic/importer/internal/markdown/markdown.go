@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/blueprint"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
@@ -35,12 +36,11 @@ const (
 )
 
 var (
-	headingForm     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
+	headingForm     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*)$`)
 	itemForm        = pattern.New(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)$`)
 	boxForm         = pattern.New(`^\[([ xX-])\](\*?)[ \t]+(.*)$`)
 	fenceForm       = pattern.New("^ {0,3}[-*+]?[ \t]*(`{3,}|~{3,})")
 	priorityWords   = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|\W*$)|\bpriority\W*(critical|high|medium|low)\b`)
-	statusLine      = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**\W*(?:completed?|done|shipped|implemented|closed|fixed|resolved)\b`)
 	requirementHead = pattern.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
 	numberedClause  = pattern.New(`^[ \t]*(\d+(?:\.\d+)?)[.)]?\s+(.+)$`)
 )
@@ -54,7 +54,10 @@ func Lines(data []byte) []Line {
 		n++
 		text := strings.TrimRight(plaintext.Clean(strings.TrimRight(raw, "\r\n")), " \t\r\n")
 		l := Line{N: n, Text: strings.ReplaceAll(text, "\n", " ")}
-		mark := strings.TrimLeft(fenceForm.FindString(l.Text), "-*+ \t")
+		mark := ""
+		if strings.Contains(l.Text, "```") || strings.Contains(l.Text, "~~~") {
+			mark = strings.TrimLeft(fenceForm.FindString(l.Text), "-*+ \t")
+		}
 		switch {
 		case fence != "":
 			l.Kind = Code
@@ -74,12 +77,16 @@ func Lines(data []byte) []Line {
 }
 
 func (l *Line) classify() {
-	if m := headingForm.FindStringSubmatch(l.Text); m != nil {
-		l.Kind, l.Level, l.Rest = Heading, len(m[1]), m[2]
+	text := strings.TrimLeft(l.Text, " \t")
+	margin := l.Text[:len(l.Text)-len(text)]
+	l.Indent = len(margin) + 3*strings.Count(margin, "\t") // a tab has 4 columns
+	if !strings.ContainsAny(text[:1], "#-*+0123456789") {
 		return
 	}
-	margin := l.Text[:len(l.Text)-len(strings.TrimLeft(l.Text, " \t"))]
-	l.Indent = len(margin) + 3*strings.Count(margin, "\t") // a tab has 4 columns
+	if m := headingForm.FindStringSubmatch(l.Text); m != nil {
+		l.Kind, l.Level, l.Rest, l.Indent = Heading, len(m[1]), strings.TrimRight(strings.TrimRight(m[2], "#"), " \t"), 0
+		return
+	}
 	m := itemForm.FindStringSubmatch(l.Text)
 	if m == nil {
 		return
@@ -98,6 +105,9 @@ func (l *Line) Done() bool { return l.Box == 'x' }
 
 // Unformatted takes emphasis and code marks out of a short text.
 func Unformatted(text string) string {
+	if !strings.ContainsAny(text, "*_`") {
+		return strings.TrimSpace(text)
+	}
 	return strings.TrimSpace(strings.NewReplacer("**", "", "__", "", "`", "").Replace(text))
 }
 
@@ -134,11 +144,20 @@ func Cut(list []Line, level int) []Section {
 	return parts
 }
 
-// Join returns lines as text, without blank lines and rules at both ends.
+// Join returns lines as text, without their common margin, repeated blank lines, and blank lines and rules at both ends.
 func Join(list []Line) string {
+	margin, blank := "", true
+	for _, l := range list {
+		if own := l.Text[:len(l.Text)-len(strings.TrimLeft(l.Text, " \t"))]; l.Kind != Blank && (blank || strings.HasPrefix(margin, own)) {
+			margin, blank = own, false
+		}
+	}
 	var b strings.Builder
 	for _, l := range list {
-		b.WriteString(l.Text + "\n")
+		if l.Kind != Blank || !blank {
+			b.WriteString(strings.TrimPrefix(l.Text, margin) + "\n")
+		}
+		blank = l.Kind == Blank
 	}
 	text := strings.TrimSpace(b.String())
 	for _, rule := range []string{"---", "***"} {
@@ -148,6 +167,18 @@ func Join(list []Line) string {
 		}
 	}
 	return text
+}
+
+// WithoutHeading takes the heading of what follows off the end of some lines.
+func WithoutHeading(list []Line) []Line {
+	n := len(list)
+	for n > 0 && list[n-1].Kind == Blank {
+		n--
+	}
+	if n > 0 && list[n-1].Kind == Heading {
+		return list[:n-1]
+	}
+	return list
 }
 
 // FrontMatter returns what stands between --- and --- at the top of a file, nil if it is not YAML, and the rest.
@@ -232,7 +263,7 @@ func PriorityIn(text string, other int) int {
 
 // IsComplete reports whether a section says that its work is done: **Status:** ✅ Complete.
 func IsComplete(list []Line) bool {
-	return slices.ContainsFunc(list, func(l Line) bool { return l.Kind != Code && statusLine.MatchString(l.Text) })
+	return slices.ContainsFunc(list, func(l Line) bool { return l.Kind != Code && blueprint.SaysDone(l.Text) })
 }
 
 // Points splits a text that is a list into its points.

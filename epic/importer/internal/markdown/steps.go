@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"relay/epic/blueprint"
@@ -9,12 +10,14 @@ import (
 )
 
 var (
-	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone)[ \t]+)?#?([0-9]{1,3}(?:\.[0-9]{1,3}){0,2}[a-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
-	dottedStep  = pattern.New(`^((?i:(?:step|story|task|phase|part|milestone)[ \t]+)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
+	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone|stage|pr|slice)[ \t]+)?#?([0-9]{1,3}(?:\.[0-9]{1,3}){0,2}[A-Za-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
+	dottedStep  = pattern.New(`^((?i:(?:step|story|task|phase|part|milestone|stage|pr|slice)[ \t]+)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|detailed|implementation|proposed|required|execution|step-by-step|technical|recommended) )*(?:steps|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
 	stepAfter   = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies)\W*?:\W*(.*)$`)
-	stepRef     = pattern.New(`(?i)\b(?:task|step|story)s?\s*#?(\d+(?:\.\d+)?[a-z]?)\b`)
+	stepRef     = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)(\d+(?:\.\d+)?[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
+	tableRule   = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
+	rowNumber   = pattern.New(`^(?:[A-Za-z]+ )?#?(\d{1,3}(?:\.\d{1,3})*[A-Za-z]?)\b`)
 	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
 	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
 )
@@ -44,12 +47,24 @@ func numberedSteps(list []Line) (lines []int, worded bool) {
 	rank := func(k series) int { // steps are parts of tasks
 		return map[string]int{"task": 2, "story": 2, "step": 1}[k.word] * min(len(found[k])/2, 1)
 	}
+	beside := 7 // the level of the section beside the work
 	for i, l := range list {
+		if l.Kind != Heading || l.Level > beside {
+			continue
+		}
+		beside = 7
 		m := stepParts(l)
-		if l.Kind != Heading || l.Level == 1 || m == nil || blueprint.IsAside(m[3]) {
+		if blueprint.IsAside(Unformatted(l.Rest)) || m != nil && blueprint.IsAside(m[3]) {
+			beside = l.Level
+			continue
+		}
+		if l.Level == 1 || m == nil {
 			continue
 		}
 		k := series{l.Level, strings.ToLower(m[1])}
+		if last := m[2][len(m[2])-1]; k.word == "" && last > '9' { // 1A
+			k.word = "step"
+		}
 		if found[k] = append(found[k], i); cmp.Or(cmp.Compare(rank(k), rank(best)), cmp.Compare(len(found[k]), len(found[best]))) > 0 {
 			best = k
 		}
@@ -82,19 +97,48 @@ func sectionSteps(list []Line) []int {
 
 // freeBoxes reports whether a text has boxes that are more than criteria.
 func freeBoxes(list []Line) bool {
-	proof := false
+	proof, aside := false, false
 	for _, l := range list {
 		text := cmp.Or(l.Rest, l.Text)
+		if l.Kind == Heading {
+			aside = blueprint.IsAside(Unformatted(text))
+		}
 		switch {
-		case l.Box != 0 && !proof:
+		case l.Box != 0 && !proof && !aside:
 			return true
-		case provedBy.MatchString(text), l.Kind == Heading && blueprint.IsAside(Unformatted(text)):
+		case provedBy.MatchString(text):
 			proof = true
 		case l.Kind == Heading, l.Kind == Plain && l.Indent == 0:
 			proof = false
 		}
 	}
 	return false
+}
+
+// Row is a row of a table with the column Status.
+type Row struct {
+	Number string // that its first cell begins with
+	Line   int
+	Done   bool
+}
+
+// Rows returns the rows of tables with the column Status.
+func Rows(list []Line) (rows []Row) {
+	status := -1
+	for i, l := range list {
+		cells := strings.Split(strings.Trim(l.Text, "| \t"), "|")
+		switch {
+		case l.Kind == Code || !strings.Contains(l.Text, "|"):
+			status = -1
+		case i+1 < len(list) && tableRule.MatchString(list[i+1].Text):
+			status = slices.IndexFunc(cells, func(cell string) bool { return strings.EqualFold(strings.Trim(cell, " *"), "status") })
+		case status >= 0 && status < len(cells) && !tableRule.MatchString(l.Text):
+			if m := rowNumber.FindStringSubmatch(Unformatted(cells[0])); m != nil {
+				rows = append(rows, Row{m[1], l.N, blueprint.SaysDone("status: " + strings.TrimSpace(cells[status]))})
+			}
+		}
+	}
+	return rows
 }
 
 // StepTitle returns the number of a step, if it has one, and its title.

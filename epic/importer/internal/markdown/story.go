@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"relay/epic/pattern"
@@ -32,7 +33,8 @@ var (
 	storyRecord   = pattern.New(`(?i)^(dev agent record|change log|file list|status updates|qa results)\b`)
 	storyStatus   = pattern.New(`(?i)^\**status\**:?\**\s*(.*)$`)
 	storyAfter    = pattern.New(`(?i)^[-*\s]*(?:prerequisites?|depends on|dependencies|blocked by)\**:\**\s*(.*)$`)
-	storyNumber   = pattern.New(`\b(\d+\.\d+[a-z]?)\b`)
+	storyNumber   = pattern.New(`\b(\d+\.\d+[a-z]?)(?:\s*[-–—]\s*(\d+\.\d+))?\b`)
+	storyEpic     = pattern.New(`(?i)\b(epic)s? (\d+)\b`)
 	storyLabel    = pattern.New(`^\*\*[A-Z][^*:]{2,40}(?::\*\*|\*\*\s*:)\s*$`)
 	clause        = pattern.New(`(?i)^(given|when|then|and|but)\b`)
 
@@ -85,6 +87,9 @@ func (s *Story) take() {
 				s.After = []Reference{}
 			}
 			s.After = append(s.After, references(storyNumber, after[1], l.N)...)
+			for _, whole := range storyEpic.FindAllStringSubmatch(after[1], -1) {
+				s.After = append(s.After, Reference{"epic-" + whole[2], l.N})
+			}
 		case status != nil || mode == "state":
 			s.State = cmp.Or(s.State, strings.Trim(append(status, name, name)[1], " .*_"))
 		case mode == "criteria":
@@ -107,7 +112,24 @@ func storyLevel(l Line, name string) int {
 // references returns what a text in a line names, in a form.
 func references(form *pattern.Regexp, text string, line int) (list []Reference) {
 	for _, on := range form.FindAllStringSubmatch(text, -1) {
-		list = append(list, Reference{on[1], line})
+		for _, id := range Range(on[1], on[len(on)-1]) {
+			list = append(list, Reference{id, line})
+		}
+	}
+	return list
+}
+
+// mostInRange bounds what a range of numbers stands for.
+const mostInRange = 200
+
+// Range returns the numbers from one to another, as 2.1, 2.2 and 2.3; the first alone where the other does not come behind it.
+func Range(from, to string) []string {
+	at := strings.LastIndexByte(from, '.') + 1
+	first, _ := strconv.Atoi(from[at:])
+	last, _ := strconv.Atoi(strings.TrimPrefix(to, from[:at]))
+	list := []string{from}
+	for k := first + 1; k <= last && last-first < mostInRange; k++ {
+		list = append(list, from[:at]+strconv.Itoa(k))
 	}
 	return list
 }

@@ -1,4 +1,5 @@
-package importer
+// Package grouping makes few tasks of a plan with many small ones.
+package grouping
 
 import (
 	"cmp"
@@ -7,6 +8,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint"
 )
 
 // ManyTasks is how many tasks a plan may have before one for each of its headings is better.
@@ -14,7 +16,7 @@ const ManyTasks = 40
 
 // ByHeading makes one task of those below each heading of a plan; their titles are its criteria. It leaves headings alone below which a
 // person has something to do. It reports false, and changes nothing, if no heading is left or tasks would wait for each other.
-func ByHeading(p *Plan) bool {
+func ByHeading(p *blueprint.Plan) bool {
 	graph, err := epic.NewGraph(p.Epic)
 	if err != nil {
 		return false
@@ -55,7 +57,7 @@ func ByHeading(p *Plan) bool {
 			at[first], e.Tasks = len(e.Tasks), append(e.Tasks, t)
 		default:
 			whole := &e.Tasks[at[first]]
-			texts[first] = append(texts[first], titled(t.Title, t.Description))
+			texts[first] = append(texts[first], strings.TrimSpace(t.Title+":\n\n"+t.Description))
 			whole.Criteria = append(append(whole.Criteria, title), t.Criteria...)
 			whole.Files, whole.DependsOn = added(whole.Files, t.Files...), added(whole.DependsOn, t.DependsOn...)
 		}

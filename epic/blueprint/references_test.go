@@ -1,0 +1,76 @@
+package blueprint
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Tasks wait for what their plan calls other tasks, and tasks that the plan says are done are left out.
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	const text = `# Plan
+
+| Status | Step | Name |
+|---|---|---|
+| ✅ Done | **T5** | Measure |
+| ⬜ | T6 | Next |
+
+## Tasks
+
+### T1: Index ✅ DONE
+
+### T2: Store (depends on T1)
+**Depends on:** T1.
+
+### feature/auth: Log in
+**Depends on:** nothing (beside T2).
+
+### T4: Serve
+**Depends on:** T1–T2, feature/auth, RFC-0071 (accepted), Task 5
+
+### T5: Measure
+
+### T6: Show
+**Status:** Completed
+- [ ] it shows
+
+### T7: Ship
+**Depends on:** Tasks 2-6 (all of them)
+- [ ] shipped
+
+### T8: Old
+- [x] one
+- [x] two
+
+### Promote it
+- [ ] promoted
+`
+	plan, err := Parse("plan.md", []byte(text), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, task := range plan.Epic.Tasks {
+		got = append(got, task.ID+" "+task.Title+" < "+strings.Join(task.DependsOn, " "))
+	}
+	want := []string{"T2 Store < ", "T3 feature/auth: Log in < ", "T4 Serve < T2 T3", "T7 Ship < T2 T3 T4", "T9 Promote it < "}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	told := func(line int, text string) bool {
+		return slices.ContainsFunc(plan.Told, func(l Told) bool { return l.Line == line && strings.Contains(l.Why, text) })
+	}
+	if !told(19, "RFC-0071") || plan.Done != 4 {
+		t.Errorf("%d are done, and %v is named", plan.Done, plan.Told)
+	}
+	for text, why := range map[string]string{
+		"# Plan\n## Tasks\n### T1: A\n**Depends on:** T9\n":       "T1 depends on T9, which does not exist",
+		"# Plan\n## Tasks\n### T1: A ✅\n### T2: B\n- [x] is it\n": "what it has to do is done, 2 in all",
+	} {
+		if _, err := Parse("plan.md", []byte(text), time.Time{}); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%v, want %s", err, why)
+		}
+	}
+}
