@@ -112,7 +112,16 @@ func (w *Guard) Env(a engine.Attempt, result string) []string {
 	if result != "" {
 		env = append(env, "RELAY_RESULT="+result)
 	}
+	env = w.traced(env, a.Run, a.Task.ID, a.Number)
 	return append(env, runners.GitSettings(env, w.noPush.settings...)...)
+}
+
+// traced adds the span that spans of a process belong below, if relay sends spans.
+func (w *Guard) traced(env []string, run, task string, attempt int) []string {
+	if w.Options.Trace == "" {
+		return env
+	}
+	return append(env, "TRACEPARENT="+engine.TraceParent(w.Options.Trace, run, task, attempt))
 }
 
 // CommandEnv is the environment of a command. One that is about the whole epic does not see for which task it runs: its result holds
@@ -120,7 +129,10 @@ func (w *Guard) Env(a engine.Attempt, result string) []string {
 func (w *Guard) CommandEnv(a engine.Attempt, ofEpic bool) []string {
 	env := append(w.Env(a, ""), w.Options.CommandEnv...)
 	if ofEpic {
-		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "RELAY_TASK=") })
+		env = slices.DeleteFunc(env, func(v string) bool {
+			return strings.HasPrefix(v, "RELAY_TASK=") || strings.HasPrefix(v, "TRACEPARENT=")
+		})
+		env = w.traced(env, a.Run, "", 0)
 	}
 	return env
 }
