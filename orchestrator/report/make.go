@@ -11,6 +11,7 @@ import (
 	"relay/orchestrator/decide"
 	"relay/orchestrator/limits"
 	"relay/orchestrator/secrets"
+	"relay/orchestrator/view"
 )
 
 // Input holds everything that a report is made from.
@@ -18,8 +19,8 @@ type Input struct {
 	Epic    *epic.Epic
 	Graph   *epic.Graph
 	Ledger  *attempts.Ledger
-	Journal *Journal // of the night that the report is about
-	Running bool     // somebody is at work on the epic
+	Journal *view.Journal // of the night that the report is about
+	Running bool          // somebody is at work on the epic
 
 	MaxAttempts int // of tasks that name no number of their own
 	Budget      limits.Caps
@@ -40,12 +41,11 @@ type builder struct {
 	agents attempts.Spenders
 	models attempts.Spenders // by the name of the model
 	causes [][]string
-	blocks map[string]int // tasks that wait for a gated one
 }
 
 // Make makes a report.
 func Make(in Input) *Report {
-	m := &builder{Input: in, blocks: map[string]int{}, causes: attempts.AllRootCauses(in.Ledger, in.Graph)}
+	m := &builder{Input: in, causes: attempts.AllRootCauses(in.Ledger, in.Graph)}
 	integration := in.Ledger.Integration
 	m.r = &Report{
 		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, in.Epic.Title, in.Epic.Source},
@@ -70,10 +70,10 @@ func Make(in Input) *Report {
 func (m *builder) collectRuns() {
 	j, r := m.Journal, m.r
 	if j == nil {
-		j = NewJournal("")
+		j = view.NewJournal("")
 	}
-	for i := range j.session {
-		r.Runs = append(r.Runs, j.session[i].Run)
+	for i := range j.Session {
+		r.Runs = append(r.Runs, j.Session[i].OneRun)
 	}
 	status := m.Ledger.Status
 	if len(r.Runs) == 0 && status.State != "" { // it is known from the ledger only
@@ -86,9 +86,9 @@ func (m *builder) collectRuns() {
 	for i := range r.Runs {
 		m.setRunEnd(i)
 	}
-	r.Waits, r.Switches = append(r.Waits, j.waits...), append(r.Switches, j.switches...)
-	r.Notes = append(r.Notes, j.notes...)
-	m.setHeadline(len(j.runs) > 0 && len(j.session) > 0 && j.runs[len(j.runs)-1] != j.session[len(j.session)-1].ID)
+	r.Waits, r.Switches = append(r.Waits, j.Waits...), append(r.Switches, j.Switches...)
+	r.Notes = append(r.Notes, j.Notes...)
+	m.setHeadline(j.Superseded())
 }
 
 // setRunEnd records how long a run took, and how it ended: one without a last event, which another followed, has crashed.
@@ -101,8 +101,8 @@ func (m *builder) setRunEnd(i int) {
 		end = time.Time{}
 	case !run.StoppedAt.IsZero():
 		end = run.StoppedAt
-	case m.Journal != nil && i < len(m.Journal.session) && !(last && m.Running):
-		end = m.Journal.session[i].seen
+	case m.Journal != nil && i < len(m.Journal.Session) && !(last && m.Running):
+		end = m.Journal.Session[i].Seen
 	}
 	if run.StoppedAt.IsZero() && !last {
 		run.Reason = string(Crashed)
@@ -137,14 +137,7 @@ func (m *builder) sumUsage() {
 	r := m.r
 	r.Agents, r.Models = clean(m, shares(m.agents)), clean(m, shares(m.models))
 	tried := slices.ContainsFunc(r.Tasks, func(t Task) bool { return len(t.Attempts) > 0 })
-	for _, c := range []*Cap{
-		capOf(limits.ScopeRun, m.Budget.Run, r.Usage, tried),
-		capOf(limits.ScopeEpic, m.Budget.Epic, r.EpicUsage, tried),
-	} {
-		if c != nil {
-			r.Caps = append(r.Caps, *c)
-		}
-	}
+	r.Caps = append(r.Caps, view.Caps(m.Budget, view.Money{Night: r.Usage, Epic: r.EpicUsage}, tried)...)
 }
 
 // shares returns what each has used, the dearest first.
@@ -155,29 +148,6 @@ func shares(all attempts.Spenders) []Share {
 		list = append(list, Share{s.Runner, s.Attempts, s.Unpriced, s.Usage})
 	}
 	return list
-}
-
-// capOf reports what of a cap is left; nil without a cap. The cost of attempts is unknown if all of them together cost nothing.
-func capOf(of limits.Scope, c limits.Cap, u attempts.Usage, tried bool) *Cap {
-	if c == (limits.Cap{}) {
-		return nil
-	}
-	all := &Cap{Scope: of, USD: bound(c.USD, u.CostUSD), Tokens: bound(c.Tokens, u.Uncached())}
-	if all.USD != nil {
-		all.USD.unknown = tried && u.CostUSD == 0
-		all.USD.estimated = u.EstimatedCost()
-	}
-	if all.Tokens != nil {
-		all.Tokens.estimated = u.Estimated
-	}
-	return all
-}
-
-func bound[N int64 | float64](most, spent N) *Bound[N] {
-	if most <= 0 {
-		return nil
-	}
-	return &Bound[N]{Cap: most, Spent: spent, Left: max(most-spent, 0)}
 }
 
 // secondsBetween returns a time in seconds; 0 if its begin or end is unknown.

@@ -12,6 +12,7 @@ import (
 	"relay/orchestrator/limits"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/verdict"
+	"relay/orchestrator/view"
 	"relay/review"
 )
 
@@ -32,9 +33,6 @@ func (m *builder) addTask(i int) {
 	if one.Status == attempts.BlockedOn {
 		at, _ := m.Graph.Index(t.ID)
 		one.RootCauses, one.WaitsFor = m.causes[at], m.Ledger.WaitsFor(m.Graph, t.ID)
-		for _, id := range one.RootCauses {
-			m.blocks[id]++
-		}
 	}
 	if used := rec.Used(); used != (attempts.Usage{}) {
 		r.EpicUsage.Add(used)
@@ -61,7 +59,7 @@ func (m *builder) addAttempts(one *Task, t *epic.Task, rec *attempts.TaskRecord)
 	if !one.Touched && one.Gate == nil {
 		return
 	}
-	one.Cap = capOf(limits.ScopeTask, m.Budget.TaskCap(t), rec.UsedSince(), len(rec.Attempts) > rec.CountFrom)
+	one.Cap = view.CapOf(limits.ScopeTask, m.Budget.TaskCap(t), rec.UsedSince(), len(rec.Attempts) > rec.CountFrom)
 	one.Attempts = make([]Attempt, len(rec.Attempts))
 	for k := range rec.Attempts {
 		one.Attempts[k] = m.attempt(&rec.Attempts[k])
@@ -137,9 +135,9 @@ func (m *builder) attemptSeconds(a *attempts.Attempt) float64 {
 	}
 	end := a.EndedAt
 	if m.Journal != nil {
-		for i := range m.Journal.session { // a run that was killed has told no end: the one that found the attempt came later
-			if s := &m.Journal.session[i]; s.ID == a.Run && s.StoppedAt.IsZero() && end.After(s.seen) {
-				end = s.seen
+		for i := range m.Journal.Session { // a run that was killed has told no end: the one that found the attempt came later
+			if s := &m.Journal.Session[i]; s.ID == a.Run && s.StoppedAt.IsZero() && end.After(s.Seen) {
+				end = s.Seen
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
-	"relay/orchestrator/report"
+	"relay/orchestrator/view"
 )
 
 // mostOpen is how many tasks with open questions, and how many open discussions, are listed.
@@ -22,7 +22,7 @@ func writeOpen(w io.Writer, l Printer, s *Report) {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Wait("open questions:"))
 	}
 	for _, t := range asking[:min(len(asking), mostOpen)] {
-		writeItem(w, l, report.Answering(t.ID).Type+l.Flag+": "+plaintext.Fit(strings.Join(t.Questions, "; "), maxWhy))
+		writeItem(w, l, view.Answering(t.ID).Type+l.Flag+": "+plaintext.Fit(strings.Join(t.Questions, "; "), maxWhy))
 	}
 	if more := len(asking) - mostOpen; more > 0 {
 		fmt.Fprintf(w, "  and %s more: relay report%s\n", plaintext.Count(more, "task"), l.Flag)

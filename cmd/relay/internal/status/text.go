@@ -13,6 +13,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/report"
+	"relay/orchestrator/view"
 )
 
 // Printer writes reports as text.
@@ -47,7 +48,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 	case s.Finished != "":
 		fmt.Fprintf(w, "work   on %s, which has all of %s\n", plaintext.Fit(s.Finished, 60), s.Branch)
 	case s.Branch != "" && s.Counts.Completed > 0:
-		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, report.Finish(s.From).Type+l.Flag)
+		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, view.Finish(s.From).Type+l.Flag)
 	}
 	l.EpicReview(w, s.Judged)
 	l.cooldowns(w, s)
@@ -272,7 +273,7 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 		show := l.show(t)
 		again := ";  relay ungate " + t.ID + l.Flag + " to try again"
 		if t.person {
-			done := report.Done(t.ID)
+			done := view.Approving(t.ID)
 			again = ";  " + done.Type + l.Flag + " " + done.For
 		} else if t.Reason == attempts.AwaitsAnswer {
 			again = ""
@@ -296,11 +297,11 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 
 // show returns the command that shows the whole of what a gated task failed by.
 func (l Printer) show(t *Task) report.Command {
-	whole := report.Untried(t.ID)
+	whole := view.Untried(t.ID)
 	if t.Reason == attempts.AwaitsAnswer {
-		whole = report.Answering(t.ID)
+		whole = view.Answering(t.ID)
 	} else if t.last != nil {
-		whole = report.Whole(t.ID, t.last.Outcome, &t.last.Receipt)
+		whole = view.Whole(t.ID, t.last.Outcome, &t.last.Receipt)
 	}
 	whole.Type += l.Flag
 	return whole
@@ -312,7 +313,7 @@ func (l Printer) looks(w io.Writer, tasks []*Task) {
 	for _, t := range tasks[:min(len(tasks), most)] {
 		id := t.ID + l.Flag
 		said := fmt.Sprintf("%s: look at this: %s: %s; relay approve %s takes it as it is, relay retry %s has it done again",
-			t.ID, plaintext.Fit(report.Seen(t.Looks), maxWhy), report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
+			t.ID, plaintext.Fit(view.Seen(t.Looks), maxWhy), view.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
 		writeItem(w, l, said)
 	}
 	if rest := len(tasks) - most; rest > 0 {

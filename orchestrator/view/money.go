@@ -1,0 +1,129 @@
+package view
+
+import (
+	"slices"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/limits"
+)
+
+// money returns what the night and the epic have used.
+func (b *Builder) money() Money {
+	m := Money{By: []Spender{}, Caps: []Cap{}}
+	var all attempts.Spenders
+	took, tried := map[[2]string]float64{}, false
+	tonight := b.journal.ofNight()
+	for i := range b.in.Epic.Tasks {
+		rec := b.ledger.Record(b.in.Epic.Tasks[i].ID)
+		for k := range rec.Attempts {
+			a := &rec.Attempts[k]
+			if a.Usage != nil {
+				m.Epic.Add(*a.Usage)
+			}
+			if tried = true; !slices.Contains(tonight, a.Run) {
+				continue
+			}
+			took[[2]string{a.Runner, a.Model}] += seconds(a.StartedAt, a.EndedAt)
+			all.Add(a)
+		}
+	}
+	for i := range b.ledger.EpicReviews {
+		r := &b.ledger.EpicReviews[i]
+		if r.Usage == nil {
+			continue
+		}
+		if m.Epic.Add(*r.Usage); slices.Contains(tonight, r.Run) {
+			all.Add(&attempts.Attempt{Runner: "review of the epic", Usage: r.Usage})
+		}
+	}
+	all.Rank()
+	for _, s := range all {
+		m.Night.Add(s.Usage)
+		m.Unpriced += s.Unpriced
+		m.By = append(m.By, Spender{s, took[[2]string{s.Runner, s.Model}]})
+	}
+	m.Caps = Caps(b.caps(), m, tried)
+	return m
+}
+
+// caps returns the caps of run and epic: those of the configuration, else those that the run began with.
+func (b *Builder) caps() limits.Caps {
+	if r := b.journal.line.rules; r != nil && b.in.Caps.Run == (limits.Cap{}) && b.in.Caps.Epic == (limits.Cap{}) {
+		return limits.Caps{Run: r.RunCap, Epic: r.EpicCap}
+	}
+	return b.in.Caps
+}
+
+// Caps returns what is left of the caps on run and epic; tried says that there was an attempt.
+func Caps(c limits.Caps, m Money, tried bool) []Cap {
+	list := []Cap{}
+	for _, one := range []*Cap{CapOf(limits.ScopeRun, c.Run, m.Night, tried), CapOf(limits.ScopeEpic, c.Epic, m.Epic, tried)} {
+		if one != nil {
+			list = append(list, *one)
+		}
+	}
+	return list
+}
+
+// CapOf reports what of a cap is left; nil without a cap. The cost of attempts is unknown if all of them together cost nothing.
+func CapOf(of limits.Scope, c limits.Cap, u attempts.Usage, tried bool) *Cap {
+	if c == (limits.Cap{}) {
+		return nil
+	}
+	all := &Cap{Scope: of, USD: bound(c.USD, u.CostUSD), Tokens: bound(c.Tokens, u.Uncached())}
+	if all.USD != nil {
+		all.USD.Unknown = tried && u.CostUSD == 0
+		all.USD.Estimated = u.EstimatedCost()
+	}
+	if all.Tokens != nil {
+		all.Tokens.Estimated = u.Estimated
+	}
+	return all
+}
+
+func bound[N int64 | float64](most, spent N) *Bound[N] {
+	if most <= 0 {
+		return nil
+	}
+	return &Bound[N]{Cap: most, Spent: spent, Left: max(most-spent, 0)}
+}
+
+// seconds returns a time in seconds; 0 if its begin or end is unknown.
+func seconds(from, to time.Time) float64 {
+	if from.IsZero() || to.IsZero() {
+		return 0
+	}
+	return max(float64(to.Sub(from).Milliseconds())/1000, 0)
+}
+
+// sumChanges sums up what has landed.
+func (b *Builder) sumChanges() {
+	in := b.ledger.Integration
+	c := Changed{Branch: in.Branch, From: in.From, Finished: in.Finished}
+	files, undo := map[string]bool{}, ""
+	for _, row := range b.rows {
+		if row.State.Group() != IsDone && row.State != Look || row.Landed == "" {
+			continue
+		}
+		c.Landings++
+		c.Added, c.Deleted, undo = c.Added+row.Added, c.Deleted+row.Deleted, row.ID
+		for _, a := range b.ledger.Record(row.ID).Attempts {
+			if a.Landed == row.Landed {
+				for _, f := range a.Receipt.FilesChanged {
+					files[f] = true
+				}
+			}
+		}
+	}
+	if c.Files = len(files); c.Branch != "" && c.Landings > 0 {
+		if c.Finished == "" {
+			c.Next = append(c.Next, Finish(c.From))
+		}
+		c.Next = append(c.Next, Command{"relay retry " + undo, "has a landed task done again"})
+	}
+	for k := range c.Next {
+		addFlag(&c.Next[k], b.in.Flag)
+	}
+	b.changed = c
+}
