@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"relay/epic"
 	"relay/epic/plaintext"
 	"relay/orchestrator/view"
 )
@@ -80,6 +81,12 @@ func classOf(s view.State) string {
 		}
 	}
 	return ""
+}
+
+// Mark returns the mark of a state for the text forms of a graph.
+func Mark(s view.State) epic.Mark {
+	fill := map[string]string{"done": "#b4d3c0", "needs": "#e9b595", "working": "#a9c8ea"}[classOf(s)]
+	return epic.Mark{State: string(s), Fill: fill}
 }
 
 // fit cuts a text to so many characters.

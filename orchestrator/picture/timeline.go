@@ -44,7 +44,10 @@ func Timeline(t *view.Timeline, o Options) string {
 		d.clock(t.From), d.clock(t.To), plaintext.Count(t.Jobs, "job"))
 	d.hours(height)
 	for job := 1; job <= t.Jobs; job++ {
-		d.draw(`<text class="d" x="0" y="%v">job %v</text>`, top+float64(job-1)*jobHeight+8, job)
+		crowded := func(s view.Span) bool { return s.Job == job && s.Result == attempts.ResultFailure && d.at(s.To) < 8 }
+		if !slices.ContainsFunc(t.Spans, crowded) { // a mark stands there
+			d.draw(`<text class="d" x="0" y="%v">job %v</text>`, top+float64(job-1)*jobHeight+8, job)
+		}
 	}
 	if waits {
 		d.draw(`<text class="d" x="0" y="%v">waits</text>`, top+float64(t.Jobs)*jobHeight+8)
