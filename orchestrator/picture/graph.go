@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -50,29 +51,17 @@ func Graph(g *view.Graph, o Options) string {
 	s.edges(&c, boxHeight, critical)
 	for i := range g.Nodes {
 		n, x, y := &g.Nodes[i], s.points[i].x-width/2, s.y(i, boxHeight)
-		class := classOf(n.State) + " " + string(n.State)
+		class := classes[n.State.Group()] + " " + string(n.State)
 		if n.Critical {
 			class += " c"
 		}
 		end := o.node(&c, n.ID, class, n.ID+" "+n.Title+", "+string(n.State))
-		radius := map[view.State]float64{view.Gated: 0, view.Held: 0, view.Asks: boxHeight / 2}
-		r, own := radius[n.State]
-		if !own {
-			r = 4
-		}
-		c.draw(`<rect x="%v" y="%v" width="%v" height="%v" rx="%v"/>`, x, y, width, boxHeight, r)
-		symbol, own := symbols[n.State]
-		if !own {
-			symbol = waits
-		}
-		c.draw(`<path class="s" transform="translate(%v %v)" d="%s"/>`, x+6, y+6, symbol)
-		c.draw(`<text x="%v" y="%v">%s</text>%s`, x+22, y+16, fit(n.ID, letters), raw(end))
+		c.draw(`<rect x="%v" y="%v" width="%v" height="%v" rx="%v"/>`, x, y, width, boxHeight, cmp.Or(radius[n.State], 4))
+		c.draw(`<path class="s" transform="translate(%v %v)" d="%s"/>`, x+6, y+6, cmp.Or(symbols[n.State], waits))
+		c.draw(`<text x="%v" y="%v">%s</text>%s`, x+22, y+16, plaintext.ShortLine(n.ID, letters), raw(end))
 	}
 	return o.finish(&c, "g", label, phone, s.high(boxHeight))
 }
-
-// raw is markup among values.
-type raw string
 
 // sections draws a box for each section.
 func sections(g *view.Graph, o Options) string {
@@ -97,15 +86,15 @@ func sections(g *view.Graph, o Options) string {
 	for k := range list {
 		x, y := s.points[k].x-width/2, s.y(k, sectionHeight)
 		var words []string
-		for _, g := range groups {
-			if n := list[k].Counts.Group(g.group); n > 0 {
-				words = append(words, fmt.Sprintf("%d %s", n, g.group))
+		for _, g := range groups() {
+			if n := list[k].Counts.Group(g); n > 0 {
+				words = append(words, fmt.Sprintf("%d %s", n, g))
 			}
 		}
 		end := o.node(&c, "", "section", list[k].Name+": "+strings.Join(words, ", "))
 		c.draw(`<rect class="o" x="%v" y="%v" width="%v" height="%v" rx="4"/>`, x, y, width, sectionHeight)
 		done := fmt.Sprintf("%d/%d", list[k].Counts.Group(view.IsDone), len(list[k].Tasks))
-		c.draw(`<text x="%v" y="%v">%s</text>`, x+6, y+15, fit(list[k].Name, 22-len(done)))
+		c.draw(`<text x="%v" y="%v">%s</text>`, x+6, y+15, plaintext.ShortLine(list[k].Name, 24-len(done)))
 		c.draw(`<text class="d" x="%v" y="%v" text-anchor="end">%s</text>`, x+width-6, y+15, done)
 		bar(&c, list[k].Counts, x+6, y+22, width-12)
 		c.draw("%s", raw(end))
@@ -130,19 +119,18 @@ func byLevel(g *view.Graph) []view.Section {
 	return list
 }
 
+// groups are in the order of bars.
+func groups() []view.Group {
+	return []view.Group{view.IsDone, view.NeedsYou, view.Working, view.Waiting}
+}
+
 // bar draws tasks by group. None is narrower than 6 pixels.
 func bar(c *canvas, counts view.Counts, x, y, width float64) {
 	const least = 6.0
-	rest := width
-	for _, g := range groups {
-		if counts.Group(g.group) > 0 {
-			rest -= least
-		}
-	}
-	for _, g := range groups {
-		if n := counts.Group(g.group); n > 0 {
-			w := least + rest*float64(n)/float64(counts.Total())
-			c.draw(`<rect class="bar %s" x="%v" y="%v" width="%v" height="10" rx="2"/>`, g.class, x+1, y, w-2)
+	for _, g := range groups() {
+		if n := counts.Group(g); n > 0 {
+			w := least + (width-4*least)*float64(n)/float64(counts.Total())
+			c.draw(`<rect class="bar %s" x="%v" y="%v" width="%v" height="10" rx="2"/>`, classes[g], x+1, y, w-2)
 			x += w
 		}
 	}

@@ -148,7 +148,8 @@ func TestText(t *testing.T) {
 		{Kind: view.SpanAttempt, Job: 1, Task: evil, Agent: evil, From: time.Unix(0, 0), To: time.Unix(9000, 0)},
 		{Kind: view.SpanWait, Agent: evil, Why: evil, From: time.Unix(0, 0)},
 	}}
-	for _, drawn := range []string{Graph(g, Options{}), Graph(g, Options{File: true}), Timeline(line, Options{}), Timeline(line, Options{File: true})} {
+	file := Options{File: true}
+	for _, drawn := range []string{Graph(g, Options{}), Graph(g, file), Timeline(line, Options{}), Timeline(line, file)} {
 		d := xml.NewDecoder(strings.NewReader(drawn))
 		for {
 			token, err := d.Token()

@@ -27,7 +27,7 @@ type timeline struct {
 	long time.Duration
 }
 
-// Timeline draws the jobs of a night: attempts with their checks and reviews, waits, and landings. Its x are percents, so that it narrows and
+// Timeline draws the jobs of a night: attempts with their checks and reviews, waits, and landings. Its x are percents: it narrows, and
 // its text does not shrink.
 func Timeline(t *view.Timeline, o Options) string {
 	d := timeline{o: o, of: t, long: max(t.To.Sub(t.From), time.Second)}
@@ -115,7 +115,8 @@ func (d *timeline) span(s *view.Span) {
 	case view.SpanAttempt:
 		link := d.o.node(&d.canvas, s.Task, "", title)
 		rect("w"+class, y+14, 26)
-		d.labels(s, x, width, y)
+		d.text(s.Task, "", x, width, y+31)
+		d.text(s.Agent, "d", x, width, y+51)
 		d.draw("%s", raw(link))
 		if s.Result == attempts.ResultFailure {
 			d.draw(`<svg x="%v%%" y="%v" overflow="visible"><path class="x" d="M-7-4 1 4M1-4-7 4"/></svg>`, x+width, y+5)
@@ -132,22 +133,15 @@ func (d *timeline) span(s *view.Span) {
 	}
 }
 
-// labels write the task into an attempt, and the agent below it.
-func (d *timeline) labels(s *view.Span, x, width, y float64) {
-	d.text(s.Task, "", x, width, y+31)
-	d.text(s.Agent, "d", x, width, y+51)
-}
-
 // text writes a label where it fits, at least on a screen.
 func (d *timeline) text(label, class string, x, width, y float64) {
 	need := 100 * (float64(len(label))*letter + 6)
-	switch {
-	case need > width*wide:
-		return
-	case need > width*slim:
+	if need > width*slim {
 		class += " sm"
 	}
-	d.draw(`<text class="%s" x="%v%%" dx="3" y="%v">%s</text>`, class, x, y, label)
+	if need <= width*wide {
+		d.draw(`<text class="%s" x="%v%%" dx="3" y="%v">%s</text>`, class, x, y, label)
+	}
 }
 
 // landings draw a tick for each task that has landed, and how many had by each hour.

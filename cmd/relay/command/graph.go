@@ -40,8 +40,8 @@ Graphviz, and the svg form to a browser: relay graph --format svg > graph.svg`,
 func graphFormats() []string { return append(slices.Clone(epic.Formats), "svg") }
 
 func runGraph(ctx context.Context, opts graphOptions) error {
-	if !slices.Contains(graphFormats(), opts.format) {
-		return &terminal.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(graphFormats(), ", ")}
+	if all := graphFormats(); !slices.Contains(all, opts.format) {
+		return &terminal.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(all, ", ")}
 	}
 	p, plan, err := opts.app.Planned(ctx, nil)
 	if err != nil {
