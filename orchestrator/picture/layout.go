@@ -59,12 +59,7 @@ func layOut(boxes []box, width float64) *sheet {
 		}
 	}
 	s.order()
-	for i := range s.points {
-		s.points[i].x = phone / 2
-	}
-	for pass := range 12 {
-		s.place(pass%2 == 0)
-	}
+	s.place()
 	return s
 }
 
@@ -92,32 +87,41 @@ func (s *sheet) join(from, to int) {
 
 // order sorts each row by the barycentre of the row before, down and up in turn, and keeps the order with the fewest crossings.
 func (s *sheet) order() {
-	best, fewest := s.copyRows(), s.crossings()
+	best, fewest := s.places(), s.crossings()
 	for pass := range 16 {
-		down := pass%2 == 0
-		rows := slices.Clone(s.rows)
-		if !down {
-			slices.Reverse(rows)
-		}
-		for _, row := range rows {
+		for _, row := range s.sweep(pass) {
 			place := s.places()
-			slices.SortStableFunc(row, func(a, b int) int {
-				return cmp.Compare(mean(s.neighbours(a, down), place, place[a]), mean(s.neighbours(b, down), place, place[b]))
-			})
+			slices.SortStableFunc(row, func(a, b int) int { return cmp.Compare(s.wish(a, pass, place), s.wish(b, pass, place)) })
 		}
 		if n := s.crossings(); n < fewest {
-			best, fewest = s.copyRows(), n
+			best, fewest = s.places(), n
 		}
 	}
-	s.rows = best
+	for _, row := range s.rows {
+		slices.SortFunc(row, func(a, b int) int { return cmp.Compare(best[a], best[b]) })
+	}
 }
 
-func (s *sheet) copyRows() [][]int {
-	rows := make([][]int, len(s.rows))
-	for i, row := range s.rows {
-		rows[i] = slices.Clone(row)
+// sweep returns the rows from the top, or in every other pass from the bottom.
+func (s *sheet) sweep(pass int) [][]int {
+	rows := slices.Clone(s.rows)
+	if pass%2 == 1 {
+		slices.Reverse(rows)
 	}
 	return rows
+}
+
+// wish returns the mean of a value over the points that a point is joined to in the row before.
+func (s *sheet) wish(i, pass int, value []float64) float64 {
+	before := [][]int{s.points[i].up, s.points[i].down}[pass%2]
+	sum := 0.0
+	for _, k := range before {
+		sum += value[k] / float64(len(before))
+	}
+	if len(before) == 0 {
+		return value[i]
+	}
+	return sum
 }
 
 // places returns where each point stands in its row, from 0 to 1.
@@ -131,36 +135,17 @@ func (s *sheet) places() []float64 {
 	return place
 }
 
-func (s *sheet) neighbours(i int, above bool) []int {
-	if above {
-		return s.points[i].up
-	}
-	return s.points[i].down
-}
-
-func mean(of []int, value []float64, otherwise float64) float64 {
-	if len(of) == 0 {
-		return otherwise
-	}
-	sum := 0.0
-	for _, i := range of {
-		sum += value[i]
-	}
-	return sum / float64(len(of))
-}
-
 func (s *sheet) crossings() (n int) {
 	place := s.places()
 	for _, row := range s.rows {
 		var ends []float64 // of the edges so far
 		for _, i := range row {
-			own := []float64{}
+			own := len(ends)
 			for _, d := range s.points[i].down {
-				own = append(own, place[d])
-				after, _ := slices.BinarySearch(ends, place[d]+1e-9)
-				n += len(ends) - after
+				after, _ := slices.BinarySearch(ends[:own], place[d]+1e-9)
+				n += own - after
+				ends = append(ends, place[d])
 			}
-			ends = append(ends, own...)
 			slices.Sort(ends)
 		}
 	}
@@ -168,56 +153,49 @@ func (s *sheet) crossings() (n int) {
 }
 
 // place moves the points of each row towards those before it, as far as their order and the width allow.
-func (s *sheet) place(down bool) {
-	value := make([]float64, len(s.points))
-	for i := range s.points {
-		value[i] = s.points[i].x
+func (s *sheet) place() {
+	x := make([]float64, len(s.points))
+	for i := range x {
+		x[i] = phone / 2
 	}
-	rows := slices.Clone(s.rows)
-	if !down {
-		slices.Reverse(rows)
-	}
-	for _, row := range rows {
-		offset := s.offsets(row) // from the first to each
-		room := phone - 2 - s.points[row[0]].width/2 - s.points[row[len(row)-1]].width/2 - offset[len(row)-1]
-		left, right := make([]float64, len(row)), make([]float64, len(row))
-		for k, i := range row { // slack from the left edge, which may not shrink from point to point
-			wish := mean(s.neighbours(i, down), value, value[i]) - offset[k] - 1 - s.points[row[0]].width/2
-			left[k] = min(max(wish, 0), room)
-			right[k] = left[k]
-			if k > 0 {
-				left[k] = max(left[k], left[k-1])
+	for pass := range 12 {
+		for _, row := range s.sweep(pass) {
+			offset, room := s.offsets(row)
+			left, right := make([]float64, len(row)), make([]float64, len(row))
+			for k, i := range row { // shifts, which may not shrink from point to point
+				right[k] = min(max(s.wish(i, pass, x)-offset[k], 0), room)
+				left[k] = max(right[k], left[max(k-1, 0)])
+			}
+			for k := len(row) - 1; k >= 0; k-- {
+				right[k] = min(right[k], right[min(k+1, len(row)-1)])
+				x[row[k]] = offset[k] + (left[k]+right[k])/2
 			}
 		}
-		for k := len(row) - 2; k >= 0; k-- {
-			right[k] = min(right[k], right[k+1])
-		}
-		for k, i := range row {
-			s.points[i].x = (left[k]+right[k])/2 + offset[k] + 1 + s.points[row[0]].width/2
-			value[i] = s.points[i].x
-		}
+	}
+	for i := range x {
+		s.points[i].x = x[i]
 	}
 }
 
-// offsets returns the least distance of the middle of each point of a row from that of the first.
-func (s *sheet) offsets(row []int) []float64 {
-	boxes, gaps := 0.0, 0.0
-	gap := func(k int) float64 {
-		if s.points[row[k]].width == 0 || s.points[row[k-1]].width == 0 {
-			return passing
-		}
-		return between
-	}
+// offsets returns the least x of each point of a row, and how far all of them can move.
+func (s *sheet) offsets(row []int) (offset []float64, room float64) {
+	gaps := make([]float64, len(row)) // before each
+	boxes, sum := 2.0, 0.0
 	for k, i := range row {
 		boxes += s.points[i].width
-		if k > 0 {
-			gaps += gap(k)
+		switch {
+		case k == 0:
+		case s.points[i].width == 0 || s.points[row[k-1]].width == 0:
+			gaps[k] = passing
+		default:
+			gaps[k] = between
 		}
+		sum += gaps[k]
 	}
-	shrink := min(1, (phone-2-boxes)/max(gaps, 1))
-	offset := make([]float64, len(row))
-	for k := 1; k < len(row); k++ {
-		offset[k] = offset[k-1] + s.points[row[k-1]].width/2 + gap(k)*shrink + s.points[row[k]].width/2
+	shrink, end := min(1, (phone-boxes)/max(sum, 1)), 1.0
+	for k, i := range row {
+		end += gaps[k]*shrink + s.points[i].width
+		offset = append(offset, end-s.points[i].width/2)
 	}
-	return offset
+	return offset, max(phone-1-end, 0)
 }
