@@ -325,6 +325,9 @@ type Forecast struct {
 	LeftOut int       `json:"left_out"` // that cannot: gated, or waiting for a gated one
 	Jobs    int       `json:"jobs"`
 	Of      []string  `json:"of,omitempty"` // it is about these tasks only, and what they depend on; empty: all
+
+	Left, LeftLong time.Duration `json:"-"` // until P50 and P90, from when it was made
+	Until          time.Time     `json:"-"` // the run's deadline; zero: none
 }
 
 // Graph is the plan as a picture: levels from the first tasks down.
