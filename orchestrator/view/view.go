@@ -89,7 +89,7 @@ type Run struct {
 
 // Wait is a time in which nothing could start, or an agent was not asked.
 type Wait struct {
-	At    time.Time `json:"at"`
+	At    time.Time `json:"at,omitzero"`
 	Kind  WaitKind  `json:"kind"`
 	For   string    `json:"for"`            // an agent, or what the machine lacks
 	Until time.Time `json:"until,omitzero"` // zero: it is over
@@ -359,10 +359,10 @@ type Section struct {
 
 // Timeline is the night over time.
 type Timeline struct {
-	From  time.Time `json:"from"`  // of the first span; zero: nothing has happened
-	To    time.Time `json:"to"`    // of the last, or now while the run is on
-	Jobs  int       `json:"jobs"`  // rows that the spans need
-	Spans []Span    `json:"spans"` // by their beginning
+	From  time.Time `json:"from,omitzero"` // of the first span; zero: nothing has happened
+	To    time.Time `json:"to,omitzero"`   // of the last, or now while the run is on
+	Jobs  int       `json:"jobs"`          // rows that the spans need
+	Spans []Span    `json:"spans"`         // by their beginning
 }
 
 // SpanKind says what a span of the timeline is.
