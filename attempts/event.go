@@ -73,7 +73,7 @@ const (
 	TypeTasksAdded     Type = "tasks_added"  // what an epic review found is to be done
 	TypeBriefed        Type = "briefed"      // an attempt's brief was written; not synced of its own
 	TypePullRequest    Type = "pull_request" // a person asked for one of what has landed
-	TypePhase          Type = "phase"        // an attempt's work is checked or reviewed, or its agent is at work again; not synced of its own
+	TypePhase          Type = "phase"        // part of an attempt that begins: activity, checking or reviewing; not synced of its own
 	TypeRequested      Type = "requested"    // a person asked something of the run, which changes no gate
 )
 

@@ -60,7 +60,7 @@ func newRun(o *Options, store ledger, abilities engine.Abilities) *run {
 	r.executor = &executor{state: s, limits: d.Limits, recorder: c, merges: r.merges}
 	r.rechecker = &rechecker{state: s, limits: d.Limits}
 	r.epicReview = &epicReview{state: s, limits: d.Limits, dispatcher: d.Dispatcher, recorder: c}
-	r.listener = &listener{state: s, limits: d.Limits}
+	r.listener = &listener{state: s, limits: d.Limits, phases: map[string]*phase{}}
 	r.requests = &requests{state: s, of: d.Requests}
 	if abilities.AskFirst != nil {
 		abilities.AskFirst(r.executor.awaitsRunner)

@@ -72,20 +72,43 @@ func New(in Input) *Builder {
 // Apply takes in the next event of the log: into the journal of the night, and into the ledger if it is newer than that.
 func (b *Builder) Apply(e *attempts.Event) {
 	b.journal.Add(*e)
-	if e.Seq != 0 && e.Seq <= b.known && e.Written == nil {
+	if e.Seq != 0 && e.Seq <= b.known {
 		return
 	}
+	i, ok := b.in.Graph.Index(e.Task)
+	before := b.standing(i, ok)
 	b.memory.Fold(*e)
-	switch i, ok := b.in.Graph.Index(e.Task); {
-	case ok:
-		b.rows[i], b.moved = nil, true
-		for _, d := range b.in.Graph.Dependants(i) {
-			b.rows[d] = nil
-		}
+	switch {
 	case e.RunStarted != nil || e.RunStopped != nil || e.Accepted != nil:
 		clear(b.rows)
 		b.moved = true
+	case ok:
+		b.rows[i] = nil
+		if b.standing(i, ok) == before {
+			return
+		}
+		b.moved = true
+		for _, d := range b.in.Graph.Dependants(i) {
+			b.rows[d] = nil
+		}
 	}
+}
+
+// standing is what other tasks depend on of a task.
+type standing struct {
+	status attempts.Status
+	gate   attempts.Reason
+}
+
+func (b *Builder) standing(i int, ok bool) (s standing) {
+	if !ok {
+		return s
+	}
+	id := b.in.Graph.ID(i)
+	if s.status = b.ledger.StatusOf(b.in.Graph, id); s.status == attempts.Gated {
+		s.gate = b.ledger.Record(id).Gate.Reason
+	}
+	return s
 }
 
 // SetRunning says whether somebody is at work on the epic.

@@ -26,9 +26,8 @@ func remedy(r *Row, g *attempts.Gate, last *attempts.Attempt) []Command {
 	switch g.Reason {
 	case attempts.UserBlocked:
 		if r.person {
-			return []Command{command, Approving(r.ID)}
+			again = Approving(r.ID)
 		}
-		return []Command{again}
 	case attempts.AwaitsAnswer:
 		return r.answers()
 	case attempts.QualityGateBlocked:
@@ -38,9 +37,6 @@ func remedy(r *Row, g *attempts.Gate, last *attempts.Attempt) []Command {
 	case attempts.Infrastructure:
 		return []Command{command, {"relay check --run", "what is wrong with the machine, its set-up or its checks"}, again}
 	default: // the others are looked at and tried again
-	}
-	if last == nil {
-		return []Command{again}
 	}
 	return []Command{command, again}
 }

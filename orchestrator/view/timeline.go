@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 )
 
 // Timeline returns what went on when in the night, as far as the builder was given its events.
@@ -56,7 +57,9 @@ func (l *line) add(e *attempts.Event) {
 		l.close(&l.wait, e.At)
 		l.start(e)
 	case e.Type == attempts.TypePhase:
-		l.phase(e.Task, Phase(e.Phase), e.At)
+		if to, known := phases[engine.EventKind(e.Phase)]; known {
+			l.phase(e.Task, to, e.At)
+		}
 	case e.Type == attempts.TypeLanding:
 		l.phase(e.Task, PhaseLanding, e.At)
 	case e.Ended != nil:
@@ -74,6 +77,11 @@ func (l *line) add(e *attempts.Event) {
 	case e.Request != nil && e.Request.What == attempts.RequestContinue:
 		l.close(&l.pause, e.At)
 	}
+}
+
+// phases are the parts of an attempt, as the log has them.
+var phases = map[engine.EventKind]Phase{
+	engine.KindActivity: PhaseAgent, engine.KindChecking: PhaseChecks, engine.KindReviewing: PhaseReview,
 }
 
 // step takes in a step of the run: its rules, and when work was proved.

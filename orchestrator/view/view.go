@@ -89,7 +89,7 @@ type Run struct {
 
 // Wait is a time in which nothing could start, or an agent was not asked.
 type Wait struct {
-	At    time.Time `json:"at"`
+	At    time.Time `json:"at,omitzero"`
 	Kind  WaitKind  `json:"kind"`
 	For   string    `json:"for"`            // an agent, or what the machine lacks
 	Until time.Time `json:"until,omitzero"` // zero: it is over
@@ -325,6 +325,9 @@ type Forecast struct {
 	LeftOut int       `json:"left_out"` // that cannot: gated, or waiting for a gated one
 	Jobs    int       `json:"jobs"`
 	Of      []string  `json:"of,omitempty"` // it is about these tasks only, and what they depend on; empty: all
+
+	Left, LeftLong time.Duration `json:"-"` // until P50 and P90, from when it was made
+	Until          time.Time     `json:"-"` // the run's deadline; zero: none
 }
 
 // Graph is the plan as a picture: levels from the first tasks down.
@@ -356,10 +359,10 @@ type Section struct {
 
 // Timeline is the night over time.
 type Timeline struct {
-	From  time.Time `json:"from"`  // of the first span; zero: nothing has happened
-	To    time.Time `json:"to"`    // of the last, or now while the run is on
-	Jobs  int       `json:"jobs"`  // rows that the spans need
-	Spans []Span    `json:"spans"` // by their beginning
+	From  time.Time `json:"from,omitzero"` // of the first span; zero: nothing has happened
+	To    time.Time `json:"to,omitzero"`   // of the last, or now while the run is on
+	Jobs  int       `json:"jobs"`          // rows that the spans need
+	Spans []Span    `json:"spans"`         // by their beginning
 }
 
 // SpanKind says what a span of the timeline is.

@@ -135,8 +135,8 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	case cut:
 	case !t.StartedAt.IsZero():
 		tail = fmt.Sprintf("  (%s, %s)", plaintext.Fit(t.Runner, 20), plaintext.Span(l.Now.Sub(t.StartedAt)))
-	case t.holds > 0:
-		tail = fmt.Sprintf("  (%s %s)", plaintext.Count(t.holds, "task"), plaintext.Verb(t.holds, "waits", "wait"))
+	case t.frees > 0:
+		tail = fmt.Sprintf("  (%s %s)", plaintext.Count(t.frees, "task"), plaintext.Verb(t.frees, "waits", "wait"))
 	case t.Already:
 		tail = "  (already done)"
 	case t.Unverified:
@@ -255,36 +255,27 @@ func (l Printer) needsYou(w io.Writer, s *Report) {
 	}
 }
 
-// gated prints what a person should type for tasks to look at, gated tasks and runners that would not work, and returns what comes
-// before relay work.
+// gated prints what a person should type for tasks that need one and runners that would not work, and returns what comes before relay work.
 func (l Printer) gated(w io.Writer, s *Report) (first string) {
-	tasks, most := s.gatedFirst(), 10
+	most := 10
 	if l.long(s) {
 		most = mostGated
 	}
-	shown := tasks[:min(len(tasks), most)]
-	widest := plaintext.WidestOf(shown, func(t *Task) string { return l.show(t).Type })
-	looks := s.pick((*Task).needsLook)
-	if len(shown)+len(s.Refused)+len(looks) > 0 {
+	shown := s.needs[:min(len(s.needs), most)]
+	widest := plaintext.WidestOf(shown, func(r *view.Row) string {
+		if r.State == view.Look {
+			return ""
+		}
+		return r.First.Type + l.Flag
+	})
+	if len(shown)+len(s.Refused) > 0 {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
 	}
-	l.looks(w, looks)
-	for _, t := range shown {
-		show := l.show(t)
-		again := ";  relay ungate " + t.ID + l.Flag + " to try again"
-		if t.person {
-			done := view.Approving(t.ID)
-			again = ";  " + done.Type + l.Flag + " " + done.For
-		} else if t.Reason == attempts.AwaitsAnswer {
-			again = ""
-			if s.Run.State == Running {
-				show.For = "answers it; the run continues its session"
-			}
-		}
-		fmt.Fprintf(w, "  %s      %s%s\n", terminal.Pad(show.Type, widest), show.For, again)
+	for _, row := range shown {
+		l.need(w, row, widest, s.Run.State == Running)
 	}
-	if more := len(tasks) - len(shown); more > 0 {
-		fmt.Fprintf(w, "  and %d more gated tasks\n", more)
+	if more := len(s.needs) - len(shown); more > 0 {
+		fmt.Fprintf(w, "  and %s more: relay report%s\n", plaintext.Count(more, "task"), l.Flag)
 	}
 	for _, r := range s.Refused {
 		shown := r.what + " (" + plaintext.Fit(strings.TrimPrefix(plaintext.Because(r.Why), ": "), maxWhy) + "): " + r.Fix
@@ -295,30 +286,35 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	return first
 }
 
-// show returns the command that shows the whole of what a gated task failed by.
-func (l Printer) show(t *Task) report.Command {
-	whole := view.Untried(t.ID)
-	if t.Reason == attempts.AwaitsAnswer {
-		whole = view.Answering(t.ID)
-	} else if t.last != nil {
-		whole = view.Whole(t.ID, t.last.Outcome, &t.last.Receipt)
+// need prints what a person should type for a task, and for those with the same cause.
+func (l Printer) need(w io.Writer, r *view.Row, widest int, running bool) {
+	also := ""
+	if len(r.Also) > 0 {
+		also = "; the same of " + plaintext.Some(r.Also, 5)
 	}
-	whole.Type += l.Flag
-	return whole
+	if r.State == view.Look {
+		l.look(w, r, also)
+		return
+	}
+	what := r.First.For
+	if r.State == view.Asks && !r.Equal && running {
+		what = "answers it; the run continues its session"
+	}
+	for _, c := range r.Choices {
+		why := " " + c.For
+		if strings.HasPrefix(c.Type, "relay ungate") {
+			why = " to try again"
+		}
+		what += ";  " + c.Type + l.Flag + why
+	}
+	fmt.Fprintf(w, "  %s      %s%s\n", terminal.Pad(r.First.Type+l.Flag, widest), what, also)
 }
 
-// looks names the completed tasks that a person has to look at, and what to type for each.
-func (l Printer) looks(w io.Writer, tasks []*Task) {
-	const most = 10
-	for _, t := range tasks[:min(len(tasks), most)] {
-		id := t.ID + l.Flag
-		said := fmt.Sprintf("%s: look at this: %s: %s; relay approve %s takes it as it is, relay retry %s has it done again",
-			t.ID, plaintext.Fit(view.Seen(t.Looks), maxWhy), view.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
-		writeItem(w, l, said)
-	}
-	if rest := len(tasks) - most; rest > 0 {
-		fmt.Fprintf(w, "  and %d more tasks to look at\n", rest)
-	}
+// look prints a completed task that a person has to look at, and what to type for it.
+func (l Printer) look(w io.Writer, r *view.Row, also string) {
+	id := r.ID + l.Flag
+	writeItem(w, l, fmt.Sprintf("%s: look at this: %s: %s; relay approve %s takes it as it is, relay retry %s has it done again%s",
+		r.ID, r.Why, r.First.Type+l.Flag, id, id, also))
 }
 
 // EpicReview prints the reviewers' verdict on the whole epic.
@@ -363,7 +359,7 @@ func (l Printer) forecast(w io.Writer, s *Report) {
 	var shown string
 	switch {
 	case s.Run.State != Running || !s.Paused.IsZero():
-		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.rest), plaintext.Count(f.Jobs, "job"), formatEstimate(f.long))
+		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.Left), plaintext.Count(f.Jobs, "job"), formatEstimate(f.LeftLong))
 	case !until.IsZero() && f.P50.After(until):
 		shown = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", nearTime(until, l.Now), formatEstimate(f.P50.Sub(until)), formatEstimate(f.P90.Sub(until)))
 	default:
