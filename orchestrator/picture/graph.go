@@ -3,6 +3,7 @@ package picture
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -127,12 +128,11 @@ func groups() []view.Group {
 // bar draws tasks by group. None is narrower than 6 pixels.
 func bar(c *canvas, counts view.Counts, x, y, width float64) {
 	const least = 6.0
-	for _, g := range groups() {
-		if n := counts.Group(g); n > 0 {
-			w := least + (width-4*least)*float64(n)/float64(counts.Total())
-			c.draw(`<rect class="bar %s" x="%v" y="%v" width="%v" height="10" rx="2"/>`, classes[g], x+1, y, w-2)
-			x += w
-		}
+	shown := slices.DeleteFunc(groups(), func(g view.Group) bool { return counts.Group(g) == 0 })
+	for _, g := range shown {
+		w := least + (width-least*float64(len(shown)))*float64(counts.Group(g))/float64(counts.Total())
+		c.draw(`<rect class="bar %s" x="%v" y="%v" width="%v" height="10" rx="2"/>`, classes[g], x+1, y, w-2)
+		x += w
 	}
 }
 
