@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -57,7 +56,8 @@ func New(s Settings, r Run) *Exporter {
 	all := object{"service.version": r.Relay, "service.instance.id": r.ID, "relay.epic": r.Epic.ID}
 	maps.Copy(all, s.Resource)
 	s.Resource = all
-	e := &Exporter{settings: s, version: r.Relay, tracker: newTracker(r), end: make(chan struct{}), done: make(chan struct{})}
+	t := &tracker{Run: r, open: map[string]*attempt{}, tasks: map[string]*task{}, sums: sums{}}
+	e := &Exporter{settings: s, tracker: t, version: r.Relay, end: make(chan struct{}), done: make(chan struct{})}
 	// A redirect could carry the headers, which are secrets, to another host.
 	e.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return e
@@ -117,10 +117,14 @@ func (e *Exporter) Close() string {
 	e.cancel()
 	e.client.CloseIdleConnections()
 	lost := e.lost + len(e.tracker.done)
-	if lost == 0 && e.failure == nil {
-		return ""
+	said := "telemetry: " + plaintext.Count(lost, "span") + " not delivered"
+	switch {
+	case e.failure != nil:
+		return said + ", the last error: " + e.failure.Error()
+	case lost > 0:
+		return said
 	}
-	return fmt.Sprintf("telemetry: %s not delivered, the last error: %v", plaintext.Count(lost, "span"), e.failure)
+	return ""
 }
 
 func (e *Exporter) serve(ctx context.Context) {
@@ -140,7 +144,7 @@ func (e *Exporter) serve(ctx context.Context) {
 // send posts the spans that have ended and the counts so far. Spans that the collector may take later stay.
 func (e *Exporter) send(ctx context.Context) {
 	e.mu.Lock()
-	spans, metrics := e.tracker.done, e.tracker.sums.metrics(e.tracker.began, time.Now(), e.tracker.counts)
+	spans, metrics := e.tracker.done, e.tracker.metrics(time.Now())
 	e.tracker.done = nil
 	e.mu.Unlock()
 	again, err := e.post(ctx, &e.settings.Traces, "Spans", spans)

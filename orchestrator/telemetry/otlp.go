@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"relay/orchestrator/decide"
 )
 
 // object is a message of OTLP in its JSON form: integers of 64 bits are text, ids are hex.
@@ -65,13 +63,16 @@ func (s sums) add(kind series, value float64, about ...any) {
 	one.sum += value
 }
 
-// metrics returns all that was counted, and how many tasks are in each state.
-func (s sums) metrics(start, now time.Time, c decide.Counts) (list []object) {
-	point := func(about []object) object {
-		return object{"attributes": about, "startTimeUnixNano": nanos(start), "timeUnixNano": nanos(now)}
+// metrics returns all that was counted since the run began, and how many tasks are in each state.
+func (t *tracker) metrics(now time.Time) (list []object) {
+	if t.began.IsZero() {
+		return nil
 	}
-	for _, key := range slices.Sorted(maps.Keys(s)) {
-		one, at := s[key], point(s[key].facts)
+	point := func(about []object) object {
+		return object{"attributes": about, "startTimeUnixNano": nanos(t.began), "timeUnixNano": nanos(now)}
+	}
+	for _, key := range slices.Sorted(maps.Keys(t.sums)) {
+		one, at := t.sums[key], point(t.sums[key].facts)
 		kind, data := "sum", object{"dataPoints": []object{at}, "aggregationTemporality": 2} // cumulative
 		if one.bounds == nil {
 			data["isMonotonic"], at["asDouble"] = true, one.sum
@@ -82,6 +83,7 @@ func (s sums) metrics(start, now time.Time, c decide.Counts) (list []object) {
 		list = append(list, object{"name": one.name, "unit": one.unit, kind: data})
 	}
 	var tasks []object
+	c := t.counts
 	for i, n := range []int{c.Completed, c.InProgress, c.Pending, c.Blocked, c.Gated} {
 		at := point(facts("relay.task.status", []string{"completed", "in_progress", "pending", "blocked", "gated"}[i]))
 		at["asDouble"] = n

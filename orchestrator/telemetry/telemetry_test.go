@@ -90,8 +90,9 @@ func tell(t *tracker) {
 
 func TestSpans(t *testing.T) {
 	t.Parallel()
+	on := Settings{Traces: Endpoint{URL: "http://collector/"}}
 	r := Run{Trace: "trace", ID: "second", Epic: &epic.Epic{ID: "e", Tasks: []epic.Task{{ID: "T1", Title: "One"}}}}
-	one, other := newTracker(r), newTracker(r)
+	one, other := New(on, r).tracker, New(on, r).tracker
 	tell(one)
 	tell(other)
 	if !reflect.DeepEqual(one.done, other.done) {

@@ -47,10 +47,6 @@ type mark struct {
 
 const agentSpan = "invoke_agent" // an operation of the GenAI conventions
 
-func newTracker(r Run) *tracker {
-	return &tracker{Run: r, open: map[string]*attempt{}, tasks: map[string]*task{}, sums: sums{}}
-}
-
 // resume takes the attempts that an earlier run has left under way.
 func (t *tracker) resume(l *attempts.Ledger) {
 	for id, record := range l.Tasks {
