@@ -56,7 +56,7 @@ func New(s Settings, r Run) *Exporter {
 	all := object{"service.version": r.Relay, "service.instance.id": r.ID, "relay.epic": r.Epic.ID}
 	maps.Copy(all, s.Resource)
 	s.Resource = all
-	t := &tracker{Run: r, open: map[string]*attempt{}, tasks: map[string]*task{}, sums: sums{}}
+	t := &tracker{Run: r, open: map[string]*attempt{}, tasks: map[string]*span{}, sums: sums{}}
 	e := &Exporter{settings: s, tracker: t, version: r.Relay, end: make(chan struct{}), done: make(chan struct{})}
 	// A redirect could carry the headers, which are secrets, to another host.
 	e.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

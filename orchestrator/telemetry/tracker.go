@@ -19,16 +19,10 @@ type tracker struct {
 	began  time.Time
 	jobs   int
 	open   map[string]*attempt // attempts under way, by task
-	tasks  map[string]*task    // worked on, and neither completed nor gated since
+	tasks  map[string]*span    // worked on, and neither completed nor gated since
 	done   []object            // spans that nothing has taken
 	sums   sums
 	counts decide.Counts
-}
-
-type task struct {
-	span       string
-	start, end time.Time
-	attempts   int
 }
 
 type attempt struct {
@@ -70,8 +64,8 @@ func (t *tracker) event(e *attempts.Event) {
 			t.ended(e, a)
 		}
 	case attempts.TypeRunStopped:
-		for id := range t.tasks {
-			t.taskEnded(id, nil)
+		for _, one := range t.tasks {
+			t.add(*one)
 		}
 		t.add(span{id: engine.TraceID(8, t.ID), name: "run " + t.Epic.ID, start: t.began, end: e.At, about: []any{
 			"relay.run", t.ID, "relay.jobs", t.jobs, "relay.run.reason", e.RunStopped.Reason, "relay.run.exit_code", e.RunStopped.ExitCode,
@@ -124,13 +118,9 @@ func short(text string) string { return plaintext.ShortLine(text, 200) }
 
 // ended makes the spans of an attempt.
 func (t *tracker) ended(e *attempts.Event, a *attempt) {
-	one, id, end := t.tasks[e.Task], engine.AttemptSpan(a.run, e.Task, a.number), e.Ended
-	if one == nil {
-		one = &task{span: engine.TraceID(8, t.ID, "task", e.Task, strconv.Itoa(a.number)), start: a.at}
-		t.tasks[e.Task] = one
-	}
-	one.attempts, one.end = one.attempts+1, e.At
-	s := span{id: id, parent: one.span, name: "attempt " + e.Task, start: a.at, end: e.At, about: []any{
+	one, id, end := t.task(e.Task, a), engine.AttemptSpan(a.run, e.Task, a.number), e.Ended
+	one.end = e.At
+	s := span{id: id, parent: one.id, name: "attempt " + e.Task, start: a.at, end: e.At, about: []any{
 		"relay.task", e.Task, "relay.attempt", a.number, "relay.run", a.run, "relay.outcome", string(end.Outcome),
 		"relay.cause", end.Cause, "relay.charged", end.Charged,
 	}}
@@ -142,9 +132,26 @@ func (t *tracker) ended(e *attempts.Event, a *attempt) {
 	}
 	t.add(s)
 	t.parts(e, a, id)
-	if end.Result == attempts.ResultSuccess || end.Gate != nil {
-		t.taskEnded(e.Task, end.Gate)
+	if end.Gate != nil {
+		one.failed, one.why = "gated", string(end.Gate.Reason)
 	}
+	if end.Gate != nil || end.Result == attempts.ResultSuccess {
+		delete(t.tasks, e.Task)
+		t.add(*one)
+	}
+}
+
+// task returns the span of a task, which begins with this attempt unless it has begun.
+func (t *tracker) task(id string, a *attempt) *span {
+	if t.tasks[id] == nil {
+		s := &span{parent: engine.TraceID(8, t.ID), name: "task " + id, start: a.at, about: []any{"relay.task", id}}
+		s.id = engine.TraceID(8, t.ID, "task", id, strconv.Itoa(a.number))
+		if of, ok := t.Epic.Task(id); ok {
+			s.about = append(s.about, "relay.task.title", short(of.Title))
+		}
+		t.tasks[id] = s
+	}
+	return t.tasks[id]
 }
 
 // parts makes a span of each mark of an attempt, and counts the attempt. The first span of its agent says what it used, with reviewers.
@@ -193,20 +200,6 @@ func (s *span) checked(r *attempts.Receipt, name string) {
 	}
 	took := time.Duration(r.Checks[at].Seconds * float64(time.Second))
 	s.end = s.start.Add(min(took, s.end.Sub(s.start)))
-}
-
-func (t *tracker) taskEnded(id string, gate *attempts.Gate) {
-	one := t.tasks[id]
-	delete(t.tasks, id)
-	s := span{id: one.span, parent: engine.TraceID(8, t.ID), name: "task " + id, start: one.start, end: one.end}
-	s.about = []any{"relay.task", id, "relay.task.attempts", one.attempts}
-	if of, ok := t.Epic.Task(id); ok {
-		s.about = append(s.about, "relay.task.title", short(of.Title))
-	}
-	if gate != nil {
-		s.failed, s.why = "gated", string(gate.Reason)
-	}
-	t.add(s)
 }
 
 // identity describes an attempt's agent in the GenAI conventions.
