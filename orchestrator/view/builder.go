@@ -131,7 +131,7 @@ func (b *Builder) Night(now time.Time) *Night {
 	b.refresh()
 	n := &Night{
 		At: now.UTC(), Epic: Epic{b.in.Epic.ID, b.in.Epic.Title}, Run: b.run(now), Counts: Counts{}, Refused: b.in.Refused,
-		Money: b.money(), Changed: b.changed, Notes: b.journal.Notes, Failing: b.ledger.Regressed,
+		Money: moneyOf(b), Changed: b.changed, Notes: b.journal.Notes, Failing: b.ledger.Regressed,
 		Needs: []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: []*Row{},
 	}
 	for i := range b.rows {
@@ -223,7 +223,7 @@ func (b *Builder) refresh() {
 		}
 	}
 	if made {
-		b.sumChanges()
+		b.changed = changesOf(b)
 	}
 }
 
@@ -323,4 +323,45 @@ func (b *Builder) addWaits(r *Run, now time.Time) {
 		}
 	}
 	slices.SortFunc(r.Cooling, func(a, b Wait) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.For, b.For)) })
+}
+
+// Graph returns the plan with the states of its tasks. It lays out the plan once.
+func (b *Builder) Graph(now time.Time) *Graph {
+	b.refresh()
+	if b.graph == nil {
+		b.graph = graphOf(b.in.Epic, b.in.Graph, b.sections)
+	}
+	g := *b.graph
+	g.Nodes, g.Sections = slices.Clone(g.Nodes), slices.Clone(g.Sections)
+	for i := range g.Nodes {
+		g.Nodes[i].State = b.rowAt(i, now).State
+	}
+	for k := range g.Sections {
+		c := Counts{}
+		for _, i := range g.Sections[k].Tasks {
+			c[g.Nodes[i].State]++
+		}
+		g.Sections[k].Counts = c
+	}
+	return &g
+}
+
+// Timeline returns what went on when in the night, as far as the builder was given its events.
+func (b *Builder) Timeline(now time.Time) *Timeline {
+	l := &b.journal.line
+	t := &Timeline{Jobs: len(l.jobs), Spans: slices.Clone(l.spans), To: now.UTC()}
+	if run := b.run(now); run.State != On {
+		t.To = run.EndedAt
+	}
+	for k := range t.Spans {
+		s := &t.Spans[k]
+		if (s.To.IsZero() || s.To.After(t.To) && s.Task == "") && !b.in.Running {
+			s.To = t.To
+		}
+	}
+	slices.SortStableFunc(t.Spans, func(a, b Span) int { return a.From.Compare(b.From) })
+	if len(t.Spans) > 0 {
+		t.From = t.Spans[0].From
+	}
+	return t
 }

@@ -8,8 +8,8 @@ import (
 	"relay/orchestrator/limits"
 )
 
-// money returns what the night and the epic have used.
-func (b *Builder) money() Money {
+// moneyOf returns what the night and the epic have used.
+func moneyOf(b *Builder) Money {
 	m := Money{By: []Spender{}, Caps: []Cap{}}
 	var all attempts.Spenders
 	took, tried := map[[2]string]float64{}, false
@@ -43,12 +43,12 @@ func (b *Builder) money() Money {
 		m.Unpriced += s.Unpriced
 		m.By = append(m.By, Spender{s, took[[2]string{s.Runner, s.Model}]})
 	}
-	m.Caps = Caps(b.caps(), m, tried)
+	m.Caps = Caps(capsOf(b), m, tried)
 	return m
 }
 
-// caps returns the caps of run and epic: those of the configuration, else those that the run began with.
-func (b *Builder) caps() limits.Caps {
+// capsOf returns the caps of run and epic: those of the configuration, else those that the run began with.
+func capsOf(b *Builder) limits.Caps {
 	if r := b.journal.line.rules; r != nil && b.in.Caps.Run == (limits.Cap{}) && b.in.Caps.Epic == (limits.Cap{}) {
 		return limits.Caps{Run: r.RunCap, Epic: r.EpicCap}
 	}
@@ -97,8 +97,8 @@ func seconds(from, to time.Time) float64 {
 	return max(float64(to.Sub(from).Milliseconds())/1000, 0)
 }
 
-// sumChanges sums up what has landed.
-func (b *Builder) sumChanges() {
+// changesOf sums up what has landed.
+func changesOf(b *Builder) Changed {
 	in := b.ledger.Integration
 	c := Changed{Branch: in.Branch, From: in.From, Finished: in.Finished}
 	files, undo := map[string]bool{}, ""
@@ -125,5 +125,5 @@ func (b *Builder) sumChanges() {
 	for k := range c.Next {
 		addFlag(&c.Next[k], b.in.Flag)
 	}
-	b.changed = c
+	return c
 }

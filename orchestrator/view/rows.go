@@ -128,12 +128,7 @@ func statOf(stat string) (files, added, deleted int) {
 
 // explain says why the task is in its state, and what a person can do about it.
 func (b *Builder) explain(r *Row, i int, rec *attempts.TaskRecord) {
-	var last *attempts.Attempt // that ended
-	for k := range rec.Attempts {
-		if rec.Attempts[k].Result != attempts.ResultInProgress {
-			last = &rec.Attempts[k]
-		}
-	}
+	last := lastEnded(rec)
 	switch r.State {
 	case Look:
 		r.Why, r.cause = fit(Seen(r.Looks)), Seen(r.Looks)
@@ -158,14 +153,24 @@ func (b *Builder) explain(r *Row, i int, rec *attempts.TaskRecord) {
 			r.Why = fit("last time: " + last.Receipt.ErrorSummary)
 		}
 	case Done:
-		switch {
-		case r.Already:
-			r.Why = "it was done already"
-		case r.Unproven && !r.person:
+		if r.Unproven && !r.person {
 			r.Why = "neither a check nor a reviewer proved it"
+		}
+		if r.Already {
+			r.Why = "it was done already"
 		}
 	default:
 	}
+}
+
+// lastEnded returns the last attempt that has ended; nil: none has.
+func lastEnded(rec *attempts.TaskRecord) (last *attempts.Attempt) {
+	for k := range rec.Attempts {
+		if rec.Attempts[k].Result != attempts.ResultInProgress {
+			last = &rec.Attempts[k]
+		}
+	}
+	return last
 }
 
 // named lists tasks that need a person with their states: "T18, gated".
