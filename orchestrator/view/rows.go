@@ -139,19 +139,17 @@ func (b *Builder) explain(r *Row, i int, rec *attempts.TaskRecord) {
 	case Gated, Held, Asks:
 		b.explainGate(r, rec, last)
 	case Blocked:
-		r.WaitsFor, r.BlockedBy = b.ledger.WaitsFor(b.in.Graph, r.ID), b.causes[i]
-		if r.Why = "waits for " + plaintext.Some(r.WaitsFor, mostNamed); len(r.BlockedBy) > 0 {
+		waits := b.ledger.WaitsFor(b.in.Graph, r.ID)
+		r.Why, r.WaitsFor, r.BlockedBy = "waits for "+plaintext.Some(waits, mostNamed), waits[:min(len(waits), mostNamed)], b.causes[i]
+		if len(r.BlockedBy) > 0 {
 			r.Why = "blocked by " + b.named(r.BlockedBy)
 		}
-		r.WaitsFor = r.WaitsFor[:min(len(r.WaitsFor), mostNamed)]
 	case Running:
 		r.Phase, r.PhaseAt = b.journal.line.phaseOf(r.ID, r.Since)
 	case Interrupted:
 		r.Why = "interrupted; the next run continues it"
 	case Ready:
-		if last != nil && last.Result != attempts.ResultSuccess {
-			r.Why = fit("last time: " + last.Receipt.ErrorSummary)
-		}
+		r.Why = lastTime(last)
 	case Done:
 		if r.Unproven && !r.person {
 			r.Why = "neither a check nor a reviewer proved it"
@@ -161,6 +159,14 @@ func (b *Builder) explain(r *Row, i int, rec *attempts.TaskRecord) {
 		}
 	default:
 	}
+}
+
+// lastTime says how the last attempt of a task that can start has failed; "": it has not.
+func lastTime(last *attempts.Attempt) string {
+	if last == nil || last.Result == attempts.ResultSuccess {
+		return ""
+	}
+	return fit("last time: " + last.Receipt.ErrorSummary)
 }
 
 // lastEnded returns the last attempt that has ended; nil: none has.
