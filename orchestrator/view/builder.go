@@ -38,6 +38,7 @@ type Builder struct {
 	causes   [][]string // by task: what needs a person and keeps it from running
 	frees    map[string]*freed
 	changed  Changed
+	summed   bool   // changed is up to date
 	graph    *Graph // without states; nil: not made yet
 }
 
@@ -159,6 +160,28 @@ func (b *Builder) Night(now time.Time) *Night {
 	return n
 }
 
+// Needs returns what needs a person, as Night does, without the cost of the other rows.
+func (b *Builder) Needs() (rows []*Row) {
+	b.findCauses()
+	for i := range b.rows {
+		id := b.in.Graph.ID(i)
+		if b.state(id, b.ledger.Record(id)).Group() != NeedsYou {
+			continue
+		}
+		if b.rows[i] == nil {
+			b.rows[i] = b.row(i)
+		}
+		rows = append(rows, b.rows[i])
+	}
+	return sortNeeds(rows)
+}
+
+// BlockedBy returns the tasks that need a person and keep the one at a place of the plan from running, at most three.
+func (b *Builder) BlockedBy(place int) []string {
+	b.findCauses()
+	return b.causes[place]
+}
+
 // Row returns a task as views list it; nil if the plan does not have it.
 func (b *Builder) Row(id string, now time.Time) *Row {
 	i, ok := b.in.Graph.Index(id)
@@ -212,23 +235,23 @@ func (b *Builder) runners() []string {
 
 // refresh makes the rows that have changed.
 func (b *Builder) refresh() {
-	if b.moved {
-		b.moved = false
-		b.findCauses()
-	}
-	made := false
+	b.findCauses()
 	for i, row := range b.rows {
 		if row == nil {
-			b.rows[i], made = b.row(i), true
+			b.rows[i], b.summed = b.row(i), false
 		}
 	}
-	if made {
-		b.changed = changesOf(b)
+	if !b.summed {
+		b.changed, b.summed = changesOf(b), true
 	}
 }
 
 // findCauses finds what needs a person and keeps tasks from running, and drops the rows for which that has changed.
 func (b *Builder) findCauses() {
+	if !b.moved {
+		return
+	}
+	b.moved = false
 	causes, frees := attempts.AllRootCauses(b.ledger, b.in.Graph), map[string]*freed{}
 	for i, list := range causes {
 		if len(list) == 0 || b.ledger.Record(b.in.Graph.ID(i)).Completed {
