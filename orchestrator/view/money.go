@@ -5,17 +5,17 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/orchestrator/limits"
 )
 
-// moneyOf returns what the night and the epic have used.
-func moneyOf(b *Builder) Money {
+// MoneyOf returns what the attempts of some runs, of one night, and of the whole epic have used, and what is left of the caps.
+func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Caps) Money {
 	m := Money{By: []Spender{}, Caps: []Cap{}}
 	var all attempts.Spenders
 	took, tried := map[[2]string]float64{}, false
-	tonight := b.journal.ofNight()
-	for i := range b.in.Epic.Tasks {
-		rec := b.ledger.Record(b.in.Epic.Tasks[i].ID)
+	for i := range e.Tasks {
+		rec := l.Record(e.Tasks[i].ID)
 		for k := range rec.Attempts {
 			a := &rec.Attempts[k]
 			if a.Usage != nil {
@@ -28,8 +28,8 @@ func moneyOf(b *Builder) Money {
 			all.Add(a)
 		}
 	}
-	for i := range b.ledger.EpicReviews {
-		r := &b.ledger.EpicReviews[i]
+	for i := range l.EpicReviews {
+		r := &l.EpicReviews[i]
 		if r.Usage == nil {
 			continue
 		}
@@ -43,7 +43,11 @@ func moneyOf(b *Builder) Money {
 		m.Unpriced += s.Unpriced
 		m.By = append(m.By, Spender{s, took[[2]string{s.Runner, s.Model}]})
 	}
-	m.Caps = Caps(capsOf(b), m, tried)
+	for _, one := range []*Cap{CapOf(limits.ScopeRun, caps.Run, m.Night, tried), CapOf(limits.ScopeEpic, caps.Epic, m.Epic, tried)} {
+		if one != nil {
+			m.Caps = append(m.Caps, *one)
+		}
+	}
 	return m
 }
 
@@ -53,17 +57,6 @@ func capsOf(b *Builder) limits.Caps {
 		return limits.Caps{Run: r.RunCap, Epic: r.EpicCap}
 	}
 	return b.in.Caps
-}
-
-// Caps returns what is left of the caps on run and epic; tried says that there was an attempt.
-func Caps(c limits.Caps, m Money, tried bool) []Cap {
-	list := []Cap{}
-	for _, one := range []*Cap{CapOf(limits.ScopeRun, c.Run, m.Night, tried), CapOf(limits.ScopeEpic, c.Epic, m.Epic, tried)} {
-		if one != nil {
-			list = append(list, *one)
-		}
-	}
-	return list
 }
 
 // CapOf reports what of a cap is left; nil without a cap. The cost of attempts is unknown if all of them together cost nothing.
