@@ -38,8 +38,6 @@ type builder struct {
 	Input
 	r      *Report
 	runs   []string // ids
-	agents attempts.Spenders
-	models attempts.Spenders // by the name of the model
 	causes [][]string
 }
 
@@ -134,19 +132,28 @@ func (m *builder) setHeadline(superseded bool) {
 
 // sumUsage records what was used by whom, and what is left of the caps.
 func (m *builder) sumUsage() {
-	r := m.r
-	r.Agents, r.Models = clean(m, shares(m.agents)), clean(m, shares(m.models))
-	tried := slices.ContainsFunc(r.Tasks, func(t Task) bool { return len(t.Attempts) > 0 })
-	r.Caps = append(r.Caps, view.Caps(m.Budget, view.Money{Night: r.Usage, Epic: r.EpicUsage}, tried)...)
+	r, used := m.r, view.MoneyOf(m.Epic, m.Ledger, m.runs, m.Budget)
+	r.Usage, r.EpicUsage, r.Caps = used.Night, used.Epic, used.Caps
+	r.Agents = clean(m, shares(used.By, func(s *view.Spender) string { return s.Runner }))
+	r.Models = clean(m, shares(used.By, func(s *view.Spender) string { return s.Model }))
 }
 
-// shares returns what each has used, the dearest first.
-func shares(all attempts.Spenders) []Share {
-	all.Rank()
+// shares returns what each name has used, the dearest first.
+func shares(by []view.Spender, name func(*view.Spender) string) []Share {
 	list := []Share{}
-	for _, s := range all {
-		list = append(list, Share{s.Runner, s.Attempts, s.Unpriced, s.Usage})
+	for i := range by {
+		s := &by[i]
+		at := slices.IndexFunc(list, func(o Share) bool { return o.Name == name(s) })
+		if at < 0 {
+			at = len(list)
+			list = append(list, Share{Name: name(s)})
+		}
+		list[at].Attempts, list[at].Unpriced = list[at].Attempts+s.Attempts, list[at].Unpriced+s.Unpriced
+		list[at].Add(s.Usage)
 	}
+	slices.SortStableFunc(list, func(a, b Share) int {
+		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens), cmp.Compare(a.Name, b.Name))
+	})
 	return list
 }
 

@@ -63,14 +63,19 @@ type Epic struct {
 	Source string `json:"source,omitempty"` // the blueprint
 }
 
-// Parts of a report that all views of a night have.
 type (
-	Run     = view.OneRun
+	// Run is one run.
+	Run = view.OneRun
+	// Refused is a runner that would not work when it was last asked.
 	Refused = view.Refused
+	// Command is something to type, and what it is good for.
 	Command = view.Command
-	Cap     = view.Cap
-	Wait    = view.Wait
-	Note    = view.Note
+	// Cap is a bound on what may be used, as the configuration has it when the report is made.
+	Cap = view.Cap
+	// Wait is a time in which nothing could start, or an agent was not to be asked.
+	Wait = view.Wait
+	// Note is something that happened besides.
+	Note = view.Note
 )
 
 // Tries counts attempts.

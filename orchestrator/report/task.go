@@ -34,9 +34,6 @@ func (m *builder) addTask(i int) {
 		at, _ := m.Graph.Index(t.ID)
 		one.RootCauses, one.WaitsFor = m.causes[at], m.Ledger.WaitsFor(m.Graph, t.ID)
 	}
-	if used := rec.Used(); used != (attempts.Usage{}) {
-		r.EpicUsage.Add(used)
-	}
 	m.addAttempts(one, t, rec)
 	*one = clean(m, *one)
 	one.person = t.Kind == epic.KindPerson
@@ -121,11 +118,8 @@ func (m *builder) countAttempt(one *Task, a *attempts.Attempt) {
 	if a.Usage == nil {
 		return
 	}
-	r.Usage.Add(*a.Usage)
 	one.Usage = cmp.Or(one.Usage, &attempts.Usage{})
 	one.Usage.Add(*a.Usage)
-	m.agents.Add(&attempts.Attempt{Runner: a.Runner, Usage: a.Usage})
-	m.models.Add(&attempts.Attempt{Runner: a.Model, Usage: a.Usage})
 }
 
 // attemptSeconds returns how many seconds an attempt took, or has taken so far.
@@ -200,20 +194,8 @@ func reviewOf(verdict review.Decision, in *attempts.Reviewed) *Review {
 	return out
 }
 
-// epicReviews records the result of the newest review of the whole epic, and what the reviews of these runs have used.
+// epicReviews records the result of the newest review of the whole epic.
 func (m *builder) epicReviews() {
-	for i := range m.Ledger.EpicReviews {
-		r := &m.Ledger.EpicReviews[i]
-		if r.Usage == nil {
-			continue
-		}
-		m.r.EpicUsage.Add(*r.Usage)
-		if slices.Contains(m.runs, r.Run) {
-			m.r.Usage.Add(*r.Usage)
-			m.agents.Add(&attempts.Attempt{Runner: "review of the epic", Usage: r.Usage})
-			m.models.Add(&attempts.Attempt{Usage: r.Usage})
-		}
-	}
 	last := m.Ledger.LastEpicReview()
 	if last == nil {
 		return

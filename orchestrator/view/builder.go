@@ -38,6 +38,7 @@ type Builder struct {
 	causes   [][]string // by task: what needs a person and keeps it from running
 	frees    map[string]*freed
 	changed  Changed
+	summed   bool   // changed is up to date
 	graph    *Graph // without states; nil: not made yet
 }
 
@@ -131,7 +132,7 @@ func (b *Builder) Night(now time.Time) *Night {
 	b.refresh()
 	n := &Night{
 		At: now.UTC(), Epic: Epic{b.in.Epic.ID, b.in.Epic.Title}, Run: b.run(now), Counts: Counts{}, Refused: b.in.Refused,
-		Money: b.money(), Changed: b.changed, Notes: b.journal.Notes, Failing: b.ledger.Regressed,
+		Money: MoneyOf(b.in.Epic, b.ledger, b.journal.ofNight(), capsOf(b)), Changed: b.changed, Notes: b.journal.Notes, Failing: b.ledger.Regressed,
 		Needs: []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: []*Row{},
 	}
 	for i := range b.rows {
@@ -157,6 +158,28 @@ func (b *Builder) Night(now time.Time) *Night {
 	slices.SortStableFunc(n.Done, func(a, b *Row) int { return a.Since.Compare(b.Since) })
 	n.Sentence = sentenceOf(n, needs)
 	return n
+}
+
+// Needs returns what needs a person, as Night does, without the cost of the other rows.
+func (b *Builder) Needs() (rows []*Row) {
+	b.findCauses()
+	for i := range b.rows {
+		id := b.in.Graph.ID(i)
+		if b.state(id, b.ledger.Record(id)).Group() != NeedsYou {
+			continue
+		}
+		if b.rows[i] == nil {
+			b.rows[i] = b.row(i)
+		}
+		rows = append(rows, b.rows[i])
+	}
+	return sortNeeds(rows)
+}
+
+// BlockedBy returns the tasks that need a person and keep the one at a place of the plan from running, at most three.
+func (b *Builder) BlockedBy(place int) []string {
+	b.findCauses()
+	return b.causes[place]
 }
 
 // Row returns a task as views list it; nil if the plan does not have it.
@@ -212,23 +235,23 @@ func (b *Builder) runners() []string {
 
 // refresh makes the rows that have changed.
 func (b *Builder) refresh() {
-	if b.moved {
-		b.moved = false
-		b.findCauses()
-	}
-	made := false
+	b.findCauses()
 	for i, row := range b.rows {
 		if row == nil {
-			b.rows[i], made = b.row(i), true
+			b.rows[i], b.summed = b.row(i), false
 		}
 	}
-	if made {
-		b.sumChanges()
+	if !b.summed {
+		b.changed, b.summed = changesOf(b), true
 	}
 }
 
 // findCauses finds what needs a person and keeps tasks from running, and drops the rows for which that has changed.
 func (b *Builder) findCauses() {
+	if !b.moved {
+		return
+	}
+	b.moved = false
 	causes, frees := attempts.AllRootCauses(b.ledger, b.in.Graph), map[string]*freed{}
 	for i, list := range causes {
 		if len(list) == 0 || b.ledger.Record(b.in.Graph.ID(i)).Completed {
@@ -323,4 +346,45 @@ func (b *Builder) addWaits(r *Run, now time.Time) {
 		}
 	}
 	slices.SortFunc(r.Cooling, func(a, b Wait) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.For, b.For)) })
+}
+
+// Graph returns the plan with the states of its tasks. It lays out the plan once.
+func (b *Builder) Graph(now time.Time) *Graph {
+	b.refresh()
+	if b.graph == nil {
+		b.graph = graphOf(b.in.Epic, b.in.Graph, b.sections)
+	}
+	g := *b.graph
+	g.Nodes, g.Sections = slices.Clone(g.Nodes), slices.Clone(g.Sections)
+	for i := range g.Nodes {
+		g.Nodes[i].State = b.rowAt(i, now).State
+	}
+	for k := range g.Sections {
+		c := Counts{}
+		for _, i := range g.Sections[k].Tasks {
+			c[g.Nodes[i].State]++
+		}
+		g.Sections[k].Counts = c
+	}
+	return &g
+}
+
+// Timeline returns what went on when in the night, as far as the builder was given its events.
+func (b *Builder) Timeline(now time.Time) *Timeline {
+	l := &b.journal.line
+	t := &Timeline{Jobs: len(l.jobs), Spans: slices.Clone(l.spans), To: now.UTC()}
+	if run := b.run(now); run.State != On {
+		t.To = run.EndedAt
+	}
+	for k := range t.Spans {
+		s := &t.Spans[k]
+		if (s.To.IsZero() || s.To.After(t.To) && s.Task == "") && !b.in.Running {
+			s.To = t.To
+		}
+	}
+	slices.SortStableFunc(t.Spans, func(a, b Span) int { return a.From.Compare(b.From) })
+	if len(t.Spans) > 0 {
+		t.From = t.Spans[0].From
+	}
+	return t
 }

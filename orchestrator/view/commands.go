@@ -29,7 +29,7 @@ func remedy(r *Row, g *attempts.Gate, last *attempts.Attempt) []Command {
 			again = Approving(r.ID)
 		}
 	case attempts.AwaitsAnswer:
-		return r.answers()
+		return answers(r)
 	case attempts.QualityGateBlocked:
 		command = Command{"relay show " + r.ID + " --review", "what the reviewers said"}
 	case attempts.BudgetExhausted:
@@ -55,7 +55,7 @@ var option = pattern.New(`(?:^|[\s(])[A-Ha-h1-8][).]\s+`)
 
 // answers returns the commands that answer the agent: one for each answer that its question offers by a letter or a number, else one that
 // takes any text.
-func (r *Row) answers() []Command {
+func answers(r *Row) []Command {
 	said := strings.Join(r.Telling, " ")
 	marks := option.FindAllIndex([]byte(said), -1)
 	var list []Command

@@ -5,17 +5,17 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/orchestrator/limits"
 )
 
-// money returns what the night and the epic have used.
-func (b *Builder) money() Money {
+// MoneyOf returns what the attempts of some runs, of one night, and of the whole epic have used, and what is left of the caps.
+func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Caps) Money {
 	m := Money{By: []Spender{}, Caps: []Cap{}}
 	var all attempts.Spenders
 	took, tried := map[[2]string]float64{}, false
-	tonight := b.journal.ofNight()
-	for i := range b.in.Epic.Tasks {
-		rec := b.ledger.Record(b.in.Epic.Tasks[i].ID)
+	for i := range e.Tasks {
+		rec := l.Record(e.Tasks[i].ID)
 		for k := range rec.Attempts {
 			a := &rec.Attempts[k]
 			if a.Usage != nil {
@@ -28,8 +28,8 @@ func (b *Builder) money() Money {
 			all.Add(a)
 		}
 	}
-	for i := range b.ledger.EpicReviews {
-		r := &b.ledger.EpicReviews[i]
+	for i := range l.EpicReviews {
+		r := &l.EpicReviews[i]
 		if r.Usage == nil {
 			continue
 		}
@@ -43,27 +43,20 @@ func (b *Builder) money() Money {
 		m.Unpriced += s.Unpriced
 		m.By = append(m.By, Spender{s, took[[2]string{s.Runner, s.Model}]})
 	}
-	m.Caps = Caps(b.caps(), m, tried)
+	for _, one := range []*Cap{CapOf(limits.ScopeRun, caps.Run, m.Night, tried), CapOf(limits.ScopeEpic, caps.Epic, m.Epic, tried)} {
+		if one != nil {
+			m.Caps = append(m.Caps, *one)
+		}
+	}
 	return m
 }
 
-// caps returns the caps of run and epic: those of the configuration, else those that the run began with.
-func (b *Builder) caps() limits.Caps {
+// capsOf returns the caps of run and epic: those of the configuration, else those that the run began with.
+func capsOf(b *Builder) limits.Caps {
 	if r := b.journal.line.rules; r != nil && b.in.Caps.Run == (limits.Cap{}) && b.in.Caps.Epic == (limits.Cap{}) {
 		return limits.Caps{Run: r.RunCap, Epic: r.EpicCap}
 	}
 	return b.in.Caps
-}
-
-// Caps returns what is left of the caps on run and epic; tried says that there was an attempt.
-func Caps(c limits.Caps, m Money, tried bool) []Cap {
-	list := []Cap{}
-	for _, one := range []*Cap{CapOf(limits.ScopeRun, c.Run, m.Night, tried), CapOf(limits.ScopeEpic, c.Epic, m.Epic, tried)} {
-		if one != nil {
-			list = append(list, *one)
-		}
-	}
-	return list
 }
 
 // CapOf reports what of a cap is left; nil without a cap. The cost of attempts is unknown if all of them together cost nothing.
@@ -97,8 +90,8 @@ func seconds(from, to time.Time) float64 {
 	return max(float64(to.Sub(from).Milliseconds())/1000, 0)
 }
 
-// sumChanges sums up what has landed.
-func (b *Builder) sumChanges() {
+// changesOf sums up what has landed.
+func changesOf(b *Builder) Changed {
 	in := b.ledger.Integration
 	c := Changed{Branch: in.Branch, From: in.From, Finished: in.Finished}
 	files, undo := map[string]bool{}, ""
@@ -125,5 +118,5 @@ func (b *Builder) sumChanges() {
 	for k := range c.Next {
 		addFlag(&c.Next[k], b.in.Flag)
 	}
-	b.changed = c
+	return c
 }

@@ -2,31 +2,9 @@ package view
 
 import (
 	"slices"
-	"time"
 
 	"relay/epic"
 )
-
-// Graph returns the plan with the states of its tasks. What the plan alone says is made once.
-func (b *Builder) Graph(now time.Time) *Graph {
-	b.refresh()
-	if b.graph == nil {
-		b.graph = graphOf(b.in.Epic, b.in.Graph, b.sections)
-	}
-	g := *b.graph
-	g.Nodes, g.Sections = slices.Clone(g.Nodes), slices.Clone(g.Sections)
-	for i := range g.Nodes {
-		g.Nodes[i].State = b.rowAt(i, now).State
-	}
-	for k := range g.Sections {
-		c := Counts{}
-		for _, i := range g.Sections[k].Tasks {
-			c[g.Nodes[i].State]++
-		}
-		g.Sections[k].Counts = c
-	}
-	return &g
-}
 
 // graphOf lays the plan out in levels, without states.
 func graphOf(e *epic.Epic, of *epic.Graph, sections []string) *Graph {

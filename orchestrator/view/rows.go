@@ -128,12 +128,7 @@ func statOf(stat string) (files, added, deleted int) {
 
 // explain says why the task is in its state, and what a person can do about it.
 func (b *Builder) explain(r *Row, i int, rec *attempts.TaskRecord) {
-	var last *attempts.Attempt // that ended
-	for k := range rec.Attempts {
-		if rec.Attempts[k].Result != attempts.ResultInProgress {
-			last = &rec.Attempts[k]
-		}
-	}
+	last := lastEnded(rec)
 	switch r.State {
 	case Look:
 		r.Why, r.cause = fit(Seen(r.Looks)), Seen(r.Looks)
@@ -144,28 +139,44 @@ func (b *Builder) explain(r *Row, i int, rec *attempts.TaskRecord) {
 	case Gated, Held, Asks:
 		b.explainGate(r, rec, last)
 	case Blocked:
-		r.WaitsFor, r.BlockedBy = b.ledger.WaitsFor(b.in.Graph, r.ID), b.causes[i]
-		if r.Why = "waits for " + plaintext.Some(r.WaitsFor, mostNamed); len(r.BlockedBy) > 0 {
+		waits := b.ledger.WaitsFor(b.in.Graph, r.ID)
+		r.Why, r.WaitsFor, r.BlockedBy = "waits for "+plaintext.Some(waits, mostNamed), waits[:min(len(waits), mostNamed)], b.causes[i]
+		if len(r.BlockedBy) > 0 {
 			r.Why = "blocked by " + b.named(r.BlockedBy)
 		}
-		r.WaitsFor = r.WaitsFor[:min(len(r.WaitsFor), mostNamed)]
 	case Running:
 		r.Phase, r.PhaseAt = b.journal.line.phaseOf(r.ID, r.Since)
 	case Interrupted:
 		r.Why = "interrupted; the next run continues it"
 	case Ready:
-		if last != nil && last.Result != attempts.ResultSuccess {
-			r.Why = fit("last time: " + last.Receipt.ErrorSummary)
-		}
+		r.Why = lastTime(last)
 	case Done:
-		switch {
-		case r.Already:
-			r.Why = "it was done already"
-		case r.Unproven && !r.person:
+		if r.Unproven && !r.person {
 			r.Why = "neither a check nor a reviewer proved it"
+		}
+		if r.Already {
+			r.Why = "it was done already"
 		}
 	default:
 	}
+}
+
+// lastTime says how the last attempt of a task that can start has failed; "": it has not.
+func lastTime(last *attempts.Attempt) string {
+	if last == nil || last.Result == attempts.ResultSuccess {
+		return ""
+	}
+	return fit("last time: " + last.Receipt.ErrorSummary)
+}
+
+// lastEnded returns the last attempt that has ended; nil: none has.
+func lastEnded(rec *attempts.TaskRecord) (last *attempts.Attempt) {
+	for k := range rec.Attempts {
+		if rec.Attempts[k].Result != attempts.ResultInProgress {
+			last = &rec.Attempts[k]
+		}
+	}
+	return last
 }
 
 // named lists tasks that need a person with their states: "T18, gated".

@@ -8,26 +8,6 @@ import (
 	"relay/orchestrator/engine"
 )
 
-// Timeline returns what went on when in the night, as far as the builder was given its events.
-func (b *Builder) Timeline(now time.Time) *Timeline {
-	l := &b.journal.line
-	t := &Timeline{Jobs: len(l.jobs), Spans: slices.Clone(l.spans), To: now.UTC()}
-	if run := b.run(now); run.State != On {
-		t.To = run.EndedAt
-	}
-	for k := range t.Spans {
-		s := &t.Spans[k]
-		if (s.To.IsZero() || s.To.After(t.To) && s.Task == "") && !b.in.Running {
-			s.To = t.To
-		}
-	}
-	slices.SortStableFunc(t.Spans, func(a, b Span) int { return a.From.Compare(b.From) })
-	if len(t.Spans) > 0 {
-		t.From = t.Spans[0].From
-	}
-	return t
-}
-
 // line is what went on when in one night, kept up to date event by event. Spans are named by their places, from 1; 0 is none.
 type line struct {
 	spans []Span

@@ -66,7 +66,7 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 		return err
 	}
 	if opts.json {
-		if err := s.AddNight(p, opts.app.Now()); err != nil {
+		if err := status.AddNight(s, p, opts.app.Now()); err != nil {
 			return err
 		}
 		return opts.app.PrintJSON(s)

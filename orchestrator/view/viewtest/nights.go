@@ -4,6 +4,7 @@ package viewtest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,11 +86,6 @@ func (l *log) start(e *epic.Epic, jobs int, budget float64) {
 	})
 }
 
-// stop adds the end of the run.
-func (l *log) stop(at time.Time, code int, reason string) {
-	l.add(at, attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: reason}})
-}
-
 // try is an attempt of a night.
 type try struct {
 	from, to       time.Time // to is zero while it is at work
@@ -104,7 +100,8 @@ type try struct {
 // attempt adds the events of an attempt.
 func (l *log) attempt(t *try) {
 	l.add(t.from, attempts.Event{
-		Type: attempts.TypeAttemptStarted, Task: t.task, Attempt: t.number, Started: &attempts.Started{Runner: t.agent, Model: models()[t.agent], Base: "b" + t.task},
+		Type: attempts.TypeAttemptStarted, Task: t.task, Attempt: t.number,
+		Started: &attempts.Started{Runner: t.agent, Model: models()[t.agent], Base: "b" + t.task},
 	})
 	if t.to.IsZero() {
 		return
@@ -119,9 +116,12 @@ func (l *log) attempt(t *try) {
 	ended := t.ended()
 	if ended.Landed != "" {
 		l.steps++
-		l.add(t.to.Add(-2*time.Second), attempts.Event{Type: attempts.TypeLanding, Task: t.task, Attempt: t.number, Landing: ended, Steps: []attempts.Step{{
+		proved := attempts.Step{
 			Number: l.steps, Kind: attempts.StepProved, Task: t.task, Attempt: t.number, Ran: int64(t.to.Add(-5 * time.Second).Sub(began())),
-		}}})
+		}
+		l.add(t.to.Add(-2*time.Second), attempts.Event{
+			Type: attempts.TypeLanding, Task: t.task, Attempt: t.number, Landing: ended, Steps: []attempts.Step{proved},
+		})
 	}
 	l.add(t.to, attempts.Event{Type: attempts.TypeAttemptEnded, Task: t.task, Attempt: t.number, Ended: ended})
 }
@@ -136,11 +136,15 @@ func (t *try) ended() *attempts.Ended {
 	files := []string{strings.ToLower(t.task) + "/code.go", strings.ToLower(t.task) + "/code_test.go"}
 	e := &attempts.Ended{
 		Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true, Head: "h" + t.task, Model: models()[t.agent],
-		Usage: &attempts.Usage{InputTokens: int64(t.usd * 400_000), CachedTokens: int64(t.usd * 300_000), OutputTokens: int64(t.usd * 9_000), CostUSD: t.usd},
+		Usage: &attempts.Usage{
+			InputTokens: int64(t.usd * 400_000), CachedTokens: int64(t.usd * 300_000), OutputTokens: int64(t.usd * 9_000), CostUSD: t.usd,
+		},
 		Receipt: attempts.Receipt{
 			Summary: "Did " + t.task + ".", FilesChanged: files,
 			DiffStat: fmt.Sprintf(" %s | 9 +++\n 2 files changed, %d insertions(+), %d deletions(-)", files[0], t.added, t.deleted),
-			Checks:   []attempts.CheckRun{{Name: "go test ./...", Seconds: 41, Phase: attempts.PhaseTask, RanTests: 120, Attribution: attempts.StayedClean}},
+			Checks: []attempts.CheckRun{
+				{Name: "go test ./...", Seconds: 41, Phase: attempts.PhaseTask, RanTests: 120, Attribution: attempts.StayedClean},
+			},
 		},
 	}
 	failed := func(reason attempts.Reason, detail string) {
@@ -186,8 +190,8 @@ func (t *try) ended() *attempts.Ended {
 	return e
 }
 
-// Of returns a night of n tasks: the one of 40 is told task by task, the others are made by a rule, with a thirtieth of the tasks gated
-// for one cause, as many that need a look, and the last ones still to do.
+// Of returns a night of n tasks: the one of 40 has a line for each task, a rule makes the others: a thirtieth of the tasks is gated
+// for one cause, as many need a look, and the last ones are still to do.
 func Of(tb testing.TB, n int) *Night {
 	tb.Helper()
 	if n == 40 {
@@ -231,14 +235,10 @@ func (l *log) made(e *epic.Epic, g *epic.Graph, jobs int) (now time.Time) {
 	}
 	tries := map[int][]*try{}
 	for i := range e.Tasks {
-		job := 0
-		for k := range free {
-			if free[k].Before(free[job]) {
-				job = k
-			}
-		}
+		job := slices.Index(free, slices.MinFunc(free, time.Time.Compare))
 		t := &try{
-			task: e.Tasks[i].ID, agent: agents[i%3], number: 1, from: free[job], how: "landed", added: 10 + i%90, deleted: i % 40, usd: 0.1 + float64(i%9)/10,
+			task: e.Tasks[i].ID, agent: agents[i%3], number: 1, from: free[job], how: "landed",
+			added: 10 + i%90, deleted: i % 40, usd: 0.1 + float64(i%9)/10,
 		}
 		for _, d := range g.Deps(i) {
 			if landed[d].IsZero() {
@@ -268,7 +268,13 @@ func (l *log) made(e *epic.Epic, g *epic.Graph, jobs int) (now time.Time) {
 		free[job] = slices.MaxFunc(tries[i], func(a, b *try) int { return a.to.Compare(b.to) }).to
 	}
 	now = slices.MaxFunc(free, time.Time.Compare).Add(-2 * minute)
-	for i := range e.Tasks {
+	l.until(now, tries)
+	return now
+}
+
+// until adds those attempts that have begun at a time, in the order of their tasks.
+func (l *log) until(now time.Time, tries map[int][]*try) {
+	for _, i := range slices.Sorted(maps.Keys(tries)) {
 		slices.SortFunc(tries[i], func(a, b *try) int { return cmp.Compare(a.number, b.number) })
 		for _, t := range tries[i] {
 			if t.to.After(now) {
@@ -279,5 +285,4 @@ func (l *log) made(e *epic.Epic, g *epic.Graph, jobs int) (now time.Time) {
 			}
 		}
 	}
-	return now
 }

@@ -27,8 +27,8 @@ func Builder(p *project.Project, pl *project.Plan, v *attempts.View, run string)
 	return b, err
 }
 
-// AddNight adds the model of the night, with its pictures.
-func (s *Report) AddNight(p *project.Project, now time.Time) error {
+// AddNight adds the model of the night to a report, with its pictures.
+func AddNight(s *Report, p *project.Project, now time.Time) error {
 	b, err := Builder(p, &project.Plan{Epic: s.outlook.Epic, Graph: s.outlook.Graph}, s.of, "")
 	if err != nil {
 		return err

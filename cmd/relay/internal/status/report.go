@@ -128,14 +128,14 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 		maxAttempts = v.Ledger.Settings.MaxAttemptsPerTask
 	}
 	night := view.New(view.Input{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, MaxAttempts: maxAttempts})
-	s.needs = night.Night(time.Time{}).Needs
+	s.needs = night.Needs()
 	for i := range p.Epic.Tasks {
 		t := &p.Epic.Tasks[i]
 		rec := v.Ledger.Record(t.ID)
 		state := taskOf(t, rec, maxAttempts)
 		state.Status = v.Ledger.StatusOf(p.Graph, t.ID)
 		if state.Status == attempts.BlockedOn {
-			state.RootCauses = night.Row(t.ID, time.Time{}).BlockedBy
+			state.RootCauses = night.BlockedBy(i)
 			state.WaitsFor = v.Ledger.WaitsFor(p.Graph, t.ID)
 		}
 		if verbose {
