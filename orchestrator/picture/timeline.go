@@ -99,6 +99,8 @@ func (d *timeline) span(s *view.Span) {
 	width := max(d.at(end)-x, 0.1)
 	class := ""
 	switch {
+	case width < 0.15 && s.Kind != view.SpanAttempt: // not even a pixel
+		return
 	case s.To.IsZero():
 		class = " working"
 	case s.Result == attempts.ResultFailure:
