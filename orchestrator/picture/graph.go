@@ -79,7 +79,7 @@ func sections(g *view.Graph, o Options) string {
 			}
 		}
 	}
-	const width = 170.0
+	const width = 164.0
 	s := layOut(boxes, width)
 	var c canvas
 	label := fmt.Sprintf("%s in %s.", plaintext.Count(len(g.Nodes), "task"), plaintext.Count(len(list), "section"))
@@ -95,7 +95,7 @@ func sections(g *view.Graph, o Options) string {
 		end := o.node(&c, "", "section", list[k].Name+": "+strings.Join(words, ", "))
 		c.draw(`<rect class="o" x="%v" y="%v" width="%v" height="%v" rx="4"/>`, x, y, width, sectionHeight)
 		done := fmt.Sprintf("%d/%d", list[k].Counts.Group(view.IsDone), len(list[k].Tasks))
-		c.draw(`<text x="%v" y="%v">%s</text>`, x+6, y+15, plaintext.ShortLine(list[k].Name, 24-len(done)))
+		c.draw(`<text x="%v" y="%v">%s</text>`, x+6, y+15, plaintext.ShortLine(list[k].Name, 23-len(done)))
 		c.draw(`<text class="d" x="%v" y="%v" text-anchor="end">%s</text>`, x+width-6, y+15, done)
 		bar(&c, list[k].Counts, x+6, y+22, width-12)
 		c.draw("%s", raw(end))
