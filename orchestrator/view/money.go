@@ -1,6 +1,7 @@
 package view
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -41,7 +42,7 @@ func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Cap
 	for _, s := range all {
 		m.Night.Add(s.Usage)
 		m.Unpriced += s.Unpriced
-		m.By = append(m.By, Spender{s, took[[2]string{s.Runner, s.Model}]})
+		m.By = append(m.By, Spender{s, math.Round(1000*took[[2]string{s.Runner, s.Model}]) / 1000})
 	}
 	for _, one := range []*Cap{CapOf(limits.ScopeRun, caps.Run, m.Night, tried), CapOf(limits.ScopeEpic, caps.Epic, m.Epic, tried)} {
 		if one != nil {

@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,9 +91,7 @@ func (r *Row) addAttempt(a *attempts.Attempt) {
 		}
 		return
 	}
-	if !a.StartedAt.IsZero() && a.EndedAt.After(a.StartedAt) {
-		r.Seconds += a.EndedAt.Sub(a.StartedAt).Seconds()
-	}
+	r.Seconds = math.Round(1000*(r.Seconds+seconds(a.StartedAt, a.EndedAt))) / 1000
 	if a.Receipt.DiffStat != "" || a.Landed != "" {
 		r.Base, r.Head = a.Base, a.Head
 		r.Files, r.Added, r.Deleted = statOf(a.Receipt.DiffStat)

@@ -20,7 +20,7 @@ import (
 
 // Night is one night of an epic: the runs of one relay work, and the tasks of the whole plan as they are now.
 type Night struct {
-	At       time.Time `json:"at"` // when the model was made
+	At       time.Time `json:"-"` // when the model was made
 	Epic     Epic      `json:"epic"`
 	Run      Run       `json:"run"`
 	Sentence Sentence  `json:"sentence"` // the first line of every view
