@@ -104,7 +104,7 @@ func (o *Options) finish(c *canvas, kind, label string, width, height float64) s
 		all.draw(`<title>%s</title><rect class="bg" width="100%%" height="100%%"/>`, label)
 		all.draw(`<svg x="8" y="8" width="%v" height="%v" overflow="visible">`+"\n%s</svg></svg>", width, height, raw(c.String()))
 	case kind == "t":
-		all.draw(`<svg class="relay t" width="100%%" height="%v" role="img" aria-label="%s">`+"\n%s</svg>", height, label, raw(c.String()))
+		all.draw(`<svg class="relay t" width="100%%" height="%v" role="group" aria-label="%s">`+"\n%s</svg>", height, label, raw(c.String()))
 	default:
 		all.draw(`<svg class="relay g" viewBox="0 0 %v %v" role="group" aria-label="%s">`+"\n%s</svg>", width, height, label, raw(c.String()))
 	}

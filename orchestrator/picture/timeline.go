@@ -28,8 +28,11 @@ type timeline struct {
 }
 
 // Timeline draws the jobs of a night: attempts with their checks and reviews, waits, and landings. Its x are percents: it narrows, and
-// its text does not shrink.
+// its text does not shrink. It returns "" when nothing has happened.
 func Timeline(t *view.Timeline, o Options) string {
+	if len(t.Spans) == 0 {
+		return ""
+	}
 	d := timeline{o: o, of: t, long: max(t.To.Sub(t.From), time.Second)}
 	if o.Zone == nil {
 		d.o.Zone = time.UTC
@@ -146,7 +149,7 @@ func (d *timeline) text(label, class string, x, width, y float64) {
 	}
 }
 
-// landings draw a tick for each task that has landed, and how many had by each hour.
+// landings draw a tick for each task that has landed, and count them.
 func (d *timeline) landings(y float64) {
 	var landed []time.Time
 	for _, s := range d.of.Spans {

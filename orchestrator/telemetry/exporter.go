@@ -24,7 +24,6 @@ import (
 // Exporter sends the spans and counts of a run. Its methods never wait, but for Close; those of a nil Exporter do nothing.
 type Exporter struct {
 	settings  Settings
-	version   string
 	client    http.Client
 	end, done chan struct{}
 	cancel    context.CancelFunc
@@ -57,7 +56,7 @@ func New(s Settings, r Run) *Exporter {
 	maps.Copy(all, s.Resource)
 	s.Resource = all
 	t := &tracker{Run: r, open: map[string]*attempt{}, tasks: map[string]*span{}, sums: sums{}}
-	e := &Exporter{settings: s, tracker: t, version: r.Relay, end: make(chan struct{}), done: make(chan struct{})}
+	e := &Exporter{settings: s, tracker: t, end: make(chan struct{}), done: make(chan struct{})}
 	// A redirect could carry the headers, which are secrets, to another host.
 	e.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return e
@@ -169,7 +168,7 @@ func (e *Exporter) post(ctx context.Context, to *Endpoint, kind string, items []
 	for _, key := range slices.Sorted(maps.Keys(e.settings.Resource)) {
 		about = append(about, key, e.settings.Resource[key])
 	}
-	scope := object{"scope": object{"name": "relay", "version": e.version}, strings.ToLower(kind): items}
+	scope := object{"scope": object{"name": "relay", "version": e.tracker.Relay}, strings.ToLower(kind): items}
 	resource := object{"resource": object{"attributes": facts(about...)}, "scope" + kind: []object{scope}}
 	body, err := json.Marshal(object{"resource" + kind: []object{resource}})
 	if err != nil {
