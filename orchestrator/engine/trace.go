@@ -7,13 +7,17 @@ import (
 	"strings"
 )
 
-// TraceParent returns the value of TRACEPARENT for what an attempt starts; without a task, for what the run starts.
-func TraceParent(trace, run, task string, attempt int) string {
-	span := TraceID(8, run)
-	if task != "" {
-		span = AttemptSpan(run, task, attempt)
+// TraceEnv returns TRACEPARENT, the span that spans of a process belong below: that of an attempt, or of the run for no task. Without a
+// trace it returns nothing.
+func (o *Options) TraceEnv(run, task string, attempt int) []string {
+	span := AttemptSpan(run, task, attempt)
+	switch {
+	case o.Trace == "":
+		return nil
+	case task == "":
+		span = TraceID(8, run)
 	}
-	return "00-" + trace + "-" + span + "-01"
+	return []string{"TRACEPARENT=00-" + o.Trace + "-" + span + "-01"}
 }
 
 // AttemptSpan returns the id of an attempt's span.

@@ -112,16 +112,8 @@ func (w *Guard) Env(a engine.Attempt, result string) []string {
 	if result != "" {
 		env = append(env, "RELAY_RESULT="+result)
 	}
-	env = w.traced(env, a.Run, a.Task.ID, a.Number)
+	env = append(env, w.Options.TraceEnv(a.Run, a.Task.ID, a.Number)...)
 	return append(env, runners.GitSettings(env, w.noPush.settings...)...)
-}
-
-// traced adds the span that spans of a process belong below, if relay sends spans.
-func (w *Guard) traced(env []string, run, task string, attempt int) []string {
-	if w.Options.Trace == "" {
-		return env
-	}
-	return append(env, "TRACEPARENT="+engine.TraceParent(w.Options.Trace, run, task, attempt))
 }
 
 // CommandEnv is the environment of a command. One that is about the whole epic does not see for which task it runs: its result holds
@@ -132,7 +124,7 @@ func (w *Guard) CommandEnv(a engine.Attempt, ofEpic bool) []string {
 		env = slices.DeleteFunc(env, func(v string) bool {
 			return strings.HasPrefix(v, "RELAY_TASK=") || strings.HasPrefix(v, "TRACEPARENT=")
 		})
-		env = w.traced(env, a.Run, "", 0)
+		env = append(env, w.Options.TraceEnv(a.Run, "", 0)...)
 	}
 	return env
 }
