@@ -21,29 +21,28 @@ type Event struct {
 	Task    string    `json:"task,omitempty"`
 	Attempt int       `json:"attempt,omitempty"`
 
-	RunStarted *RunStarted     `json:"run_started,omitempty"`
-	RunStopped *RunStopped     `json:"run_stopped,omitempty"`
-	Started    *Started        `json:"started,omitempty"`
-	Landing    *Ended          `json:"landing,omitempty"`
-	Ended      *Ended          `json:"ended,omitempty"`
-	Gate       *Gate           `json:"gate,omitempty"`
-	Note       *Note           `json:"note,omitempty"`
-	Finished   *Finished       `json:"finished,omitempty"`
-	Written    *Written        `json:"written,omitempty"`
-	Accepted   *Accepted       `json:"accepted,omitempty"`
-	Cooldown   *Cooldown       `json:"cooling,omitempty"`
-	Waiting    *Waiting        `json:"waiting,omitempty"`
-	Reviewed   *ReviewProgress `json:"reviewed,omitempty"`
-	Undone     *Undone         `json:"undone,omitempty"`
-
-	EpicReviewed *EpicReview  `json:"epic_reviewed,omitempty"`
-	TasksAdded   *TasksAdded  `json:"tasks_added,omitempty"`
-	Briefed      *Briefed     `json:"briefed,omitempty"`
-	PullRequest  *PullRequest `json:"pull_request,omitempty"`
-	Answer       *Answer      `json:"answer,omitempty"`  // also beside an ungate or a reset
-	Request      *Request     `json:"request,omitempty"` // a person has asked for this during the run
-
-	Steps []Step `json:"steps,omitempty"` // of the run, up to this event, as far as no event before it has them
+	RunStarted   *RunStarted     `json:"run_started,omitempty"`
+	RunStopped   *RunStopped     `json:"run_stopped,omitempty"`
+	Started      *Started        `json:"started,omitempty"`
+	Landing      *Ended          `json:"landing,omitempty"`
+	Ended        *Ended          `json:"ended,omitempty"`
+	Gate         *Gate           `json:"gate,omitempty"`
+	Note         *Note           `json:"note,omitempty"`
+	Finished     *Finished       `json:"finished,omitempty"`
+	Written      *Written        `json:"written,omitempty"`
+	Accepted     *Accepted       `json:"accepted,omitempty"`
+	Cooldown     *Cooldown       `json:"cooling,omitempty"`
+	Waiting      *Waiting        `json:"waiting,omitempty"`
+	Reviewed     *ReviewProgress `json:"reviewed,omitempty"`
+	Undone       *Undone         `json:"undone,omitempty"`
+	Phase        string          `json:"phase,omitempty"`
+	EpicReviewed *EpicReview     `json:"epic_reviewed,omitempty"`
+	TasksAdded   *TasksAdded     `json:"tasks_added,omitempty"`
+	Briefed      *Briefed        `json:"briefed,omitempty"`
+	PullRequest  *PullRequest    `json:"pull_request,omitempty"`
+	Answer       *Answer         `json:"answer,omitempty"`  // also beside an ungate or a reset
+	Request      *Request        `json:"request,omitempty"` // a person has asked for this during the run
+	Steps        []Step          `json:"steps,omitempty"`   // of the run, up to this event, as far as no event before it has them
 }
 
 // Type names what happened.
@@ -74,6 +73,7 @@ const (
 	TypeTasksAdded     Type = "tasks_added"  // what an epic review found is to be done
 	TypeBriefed        Type = "briefed"      // an attempt's brief was written; not synced of its own
 	TypePullRequest    Type = "pull_request" // a person asked for one of what has landed
+	TypePhase          Type = "phase"        // part of an attempt that begins: activity, checking or reviewing; not synced of its own
 	TypeRequested      Type = "requested"    // a person asked something of the run, which changes no gate
 )
 

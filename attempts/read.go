@@ -72,8 +72,8 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 // Memory is a ledger that is made of events alone, and written nowhere. It is not safe for use by several goroutines.
 type Memory struct{ fold *fold }
 
-// NewMemory returns the memory of an epic of which no event is known yet.
-func NewMemory(g *epic.Graph) *Memory { return &Memory{newFold(g, nil)} }
+// NewMemory returns a memory that goes on from a ledger, which it takes over; nil: no event is known yet.
+func NewMemory(g *epic.Graph, l *Ledger) *Memory { return &Memory{newFold(g, l)} }
 
 // Fold adds an event. Events come in the order in which they happened.
 func (m *Memory) Fold(e Event) { m.fold.apply(&e) }

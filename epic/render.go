@@ -11,13 +11,20 @@ import (
 	"relay/epic/plaintext"
 )
 
+// Mark says how a task is, in one word, and the color of that, as in "#b4d3c0"; "": it has none.
+type Mark struct{ State, Fill string }
+
 // Formats are the names that Write accepts.
 var Formats = []string{"text", "mermaid", "dot"}
 
 // Write draws the graph of e as text for a terminal, or as source for Mermaid or Graphviz (dot). An edge leads from a
-// task to one that waits for it. Titles are data: whatever they contain, they cannot leave their place.
-func (g *Graph) Write(w io.Writer, e *Epic, format string) error {
-	d := drawing{g, e, bufio.NewWriter(w)}
+// task to one that waits for it. Titles are data: whatever they contain, they cannot leave their place. The marks of the tasks are drawn
+// too; nil: there are none.
+func (g *Graph) Write(w io.Writer, e *Epic, format string, marks []Mark) error {
+	if marks == nil {
+		marks = make([]Mark, g.Len())
+	}
+	d := drawing{g, e, marks, bufio.NewWriter(w)}
 	switch format {
 	case "text":
 		d.text()
@@ -35,6 +42,7 @@ func (g *Graph) Write(w io.Writer, e *Epic, format string) error {
 type drawing struct {
 	graph *Graph
 	epic  *Epic
+	marks []Mark
 	out   *bufio.Writer
 }
 
@@ -43,8 +51,11 @@ func (d drawing) text() {
 	g, out := d.graph, d.out
 	critical := make([]bool, g.Len())
 	path := g.CriticalPath()
-	levels, width := 0, 0
+	levels, width, wide := 0, 0, 0
 	for i := range g.Len() {
+		if n := len(d.marks[i].State); n > 0 {
+			wide = max(wide, n+2)
+		}
 		levels = max(levels, g.level[i]+1)
 		width = max(width, len(g.ID(i)))
 	}
@@ -70,7 +81,7 @@ func (d drawing) text() {
 				mark = '*'
 			}
 			t := &d.epic.Tasks[i]
-			fmt.Fprintf(out, "%c %-*s  p%d  %s", mark, width, printable(g.ID(i)), t.Priority, printable(t.Title))
+			fmt.Fprintf(out, "%c %-*s  p%d  %-*s%s", mark, width, printable(g.ID(i)), t.Priority, wide, d.marks[i].State, printable(t.Title))
 			if deps := g.Deps(i); len(deps) > 0 {
 				fmt.Fprintf(out, "  <- %s", d.names(deps, ", "))
 			}
@@ -163,18 +174,32 @@ func (d drawing) draw(in language) {
 	}
 }
 
+// label returns the text of a node.
+func (d drawing) label(i int) string {
+	text := d.graph.ID(i) + ": " + d.epic.Tasks[i].Title
+	if m := d.marks[i]; m.State != "" {
+		text += " (" + m.State + ")"
+	}
+	return text
+}
+
 // mermaid numbers its nodes: an id such as "end" is a word of that language.
 func (d drawing) mermaid() {
 	fmt.Fprintln(d.out, "flowchart TD")
 	d.draw(language{
 		node: func(indent string, i int) {
-			fmt.Fprintf(d.out, "%st%d[\"%s\"]\n", indent, i, mermaidText(d.graph.ID(i)+": "+d.epic.Tasks[i].Title))
+			fmt.Fprintf(d.out, "%st%d[\"%s\"]\n", indent, i, mermaidText(d.label(i)))
 		},
 		begin:  func(k int) { fmt.Fprintf(d.out, "  subgraph g%d[\"%s\"]\n", k, mermaidText(d.epic.Groups[k].Name)) },
 		end:    "  end",
 		edge:   func(from, to int) { fmt.Fprintf(d.out, "  t%d --> t%d\n", from, to) },
 		groups: func(from, to int) { fmt.Fprintf(d.out, "  g%d ==> g%d\n", from, to) },
 	})
+	for i, m := range d.marks {
+		if m.Fill != "" {
+			fmt.Fprintf(d.out, "  style t%d fill:%s,color:#000\n", i, m.Fill)
+		}
+	}
 	if path := d.graph.CriticalPath(); len(path) > 0 {
 		fmt.Fprintln(d.out, "  classDef critical stroke-width:3px")
 		for _, i := range path {
@@ -208,7 +233,10 @@ func (d drawing) dot() {
 			if slices.Contains(critical, i) {
 				style = ", penwidth=3"
 			}
-			fmt.Fprintf(d.out, "%s%s [label=%s%s];\n", indent, dotText(g.ID(i)), dotText(g.ID(i)+": "+d.epic.Tasks[i].Title), style)
+			if m := d.marks[i]; m.Fill != "" {
+				style += `, style=filled, fillcolor="` + m.Fill + `"`
+			}
+			fmt.Fprintf(d.out, "%s%s [label=%s%s];\n", indent, dotText(g.ID(i)), dotText(d.label(i)), style)
 		},
 		begin: func(k int) {
 			fmt.Fprintf(d.out, "  subgraph cluster_%d {\n    label=%s;\n", k, dotText(d.epic.Groups[k].Name))

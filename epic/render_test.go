@@ -50,12 +50,12 @@ func TestWrite(t *testing.T) {
 	e, g := loadTest(t, "testdata/full.yml")
 	for format, file := range map[string]string{"text": "full.txt", "mermaid": "full.mmd", "dot": "full.dot"} {
 		var out bytes.Buffer
-		if err := g.Write(&out, e, format); err != nil {
+		if err := g.Write(&out, e, format, nil); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, file, out.Bytes())
 	}
-	if err := g.Write(&bytes.Buffer{}, e, "svg"); err == nil || err.Error() != `graph format "svg" is not known: use text, mermaid, dot` {
+	if err := g.Write(&bytes.Buffer{}, e, "svg", nil); err == nil || err.Error() != `graph format "svg" is not known: use text, mermaid, dot` {
 		t.Errorf("unknown format: %v", err)
 	}
 }
@@ -84,7 +84,7 @@ func TestWriteHostile(t *testing.T) {
 	}
 	for _, format := range Formats {
 		var out bytes.Buffer
-		if err := g.Write(&out, e, format); err != nil {
+		if err := g.Write(&out, e, format, nil); err != nil {
 			t.Fatal(err)
 		}
 		if strings.ContainsAny(out.String(), "\x1b\a\u202e") {

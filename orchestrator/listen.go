@@ -17,6 +17,13 @@ import (
 type listener struct {
 	state  *state
 	limits *decide.Limits
+	phases map[string]*phase // by task
+}
+
+// phase is the part of an attempt that is under way.
+type phase struct {
+	began time.Duration // its agent was briefed, by the run's clock
+	kind  engine.EventKind
 }
 
 // listen takes the engine's events until the channel is closed: usage to the limits, the rest to the
@@ -30,6 +37,7 @@ func (l *listener) listen(events <-chan engine.Event) {
 			l.recordBriefed(e)
 			continue
 		}
+		l.recordPhase(e)
 		l.state.WithLock(func() {
 			if e.Kind == engine.KindUsage {
 				l.limits.RecordUsage(e)
@@ -48,9 +56,30 @@ func (l *listener) recordBriefed(e engine.Event) {
 	if e.Briefed == nil {
 		return
 	}
+	l.phases[e.Task] = &phase{l.state.Ran(), engine.KindActivity}
 	briefed := secrets.Clean(l.state.Redact, e.Briefed)
 	// No decision depends on this event; a ledger that failed returns its error elsewhere.
 	_ = l.state.store.AppendLater(attempts.Event{Type: attempts.TypeBriefed, Task: e.Task, Attempt: e.Attempt, Briefed: briefed})
+}
+
+// phasesFrom is how long an attempt takes at least of which the log has the phases: of shorter ones they would only make it longer.
+const phasesFrom = 10 * time.Second
+
+// recordPhase writes that the work of an attempt is checked or reviewed now, or that its agent is at work again. No decision depends on it.
+func (l *listener) recordPhase(e engine.Event) {
+	p, kind := l.phases[e.Task], e.Kind
+	switch kind {
+	case engine.KindMending:
+		kind = engine.KindActivity
+	case engine.KindActivity, engine.KindChecking, engine.KindReviewing:
+	default: // it begins no phase
+		return
+	}
+	if p == nil || p.kind == kind || l.state.Ran()-p.began < phasesFrom {
+		return
+	}
+	p.kind = kind
+	_ = l.state.store.AppendLater(attempts.Event{Type: attempts.TypePhase, Task: e.Task, Phase: string(kind)})
 }
 
 // recordProgress tells the pool that an agent has answered: its runner serves. The caller holds Mu.

@@ -11,6 +11,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/records"
 	"relay/orchestrator/sessionkeeper"
+	"relay/orchestrator/telemetry"
 	"relay/reanchor"
 )
 
@@ -25,6 +26,8 @@ type Options struct {
 	Settings attempts.Settings                          // as recorded in the ledger
 	Records  records.Settings
 	Sessions sessionkeeper.Options // of the agents ledger; the run fills in what is its own
+
+	Telemetry telemetry.Settings
 
 	Relay string // version of relay
 	// Remote returns the address of the remote that a branch has, without credentials; for "" it is the user's branch, whose name it

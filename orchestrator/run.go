@@ -15,6 +15,7 @@ import (
 	"relay/orchestrator/records"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/sessionkeeper"
+	"relay/orchestrator/telemetry"
 	"relay/reanchor"
 
 	"golang.org/x/sync/errgroup"
@@ -34,6 +35,7 @@ type run struct {
 	requests   *requests
 	keeper     *records.Keeper       // nil: no records are kept
 	rows       *sessionkeeper.Keeper // nil: no agents ledger is kept
+	export     *telemetry.Exporter   // nil: no telemetry is sent
 
 	up      func() time.Duration // a clock that goes on while the machine sleeps
 	started bool                 // run_started is in the log
@@ -58,7 +60,7 @@ func newRun(o *Options, store ledger, abilities engine.Abilities) *run {
 	r.executor = &executor{state: s, limits: d.Limits, recorder: c, merges: r.merges}
 	r.rechecker = &rechecker{state: s, limits: d.Limits}
 	r.epicReview = &epicReview{state: s, limits: d.Limits, dispatcher: d.Dispatcher, recorder: c}
-	r.listener = &listener{state: s, limits: d.Limits}
+	r.listener = &listener{state: s, limits: d.Limits, phases: map[string]*phase{}}
 	r.requests = &requests{state: s, of: d.Requests}
 	if abilities.AskFirst != nil {
 		abilities.AskFirst(r.executor.awaitsRunner)

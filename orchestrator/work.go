@@ -20,6 +20,7 @@ import (
 	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/secrets"
+	"relay/orchestrator/telemetry"
 	"relay/runners/process"
 )
 
@@ -44,6 +45,7 @@ func Work(ctx context.Context, o Options) (decide.Summary, error) {
 	if o.Secrets == nil {
 		o.Secrets = secrets.New(o.Env)
 	}
+	o.Trace = o.Telemetry.TraceOf(o.Dir, o.Run)
 	events := make(chan engine.Event, 256)
 	abilities, err := o.OpenEngine(ctx, events)
 	if err != nil {
@@ -58,7 +60,8 @@ func Work(ctx context.Context, o Options) (decide.Summary, error) {
 	var n *run
 	keeper := newKeeper(&o, func(text string) { warn(n.state, text) })
 	rows := newSessionKeeper(&o, func(text string) { warn(n.state, text) })
-	durable := func(events []attempts.Event) { keeper.Add(events); rows.Add(events) }
+	export := telemetry.New(o.Telemetry, telemetry.Run{Trace: o.Trace, ID: o.Run, Epic: o.Epic, Relay: o.Relay})
+	durable := func(events []attempts.Event) { keeper.Add(events); rows.Add(events); export.Add(events) }
 	store, err := openLedger(&o, durable, func(text string) { warnings = append(warnings, text) })
 	if err != nil {
 		return decide.Summary{Run: o.Run}, err
@@ -69,8 +72,10 @@ func Work(ctx context.Context, o Options) (decide.Summary, error) {
 	if o.Wire != nil {
 		abilities = o.Wire.Engine(abilities)
 	}
+	o.Notify = export.Watch(o.Notify)
+	store.View(func(l *attempts.Ledger) { export.Start(ctx, l) })
 	n = newRun(&o, store, abilities)
-	n.keeper, n.rows = keeper, rows
+	n.keeper, n.rows, n.export = keeper, rows, export
 	keeper.Start(store.Seq())
 	rows.Start(ctx, store.Seq())
 	listener := make(chan struct{})
@@ -242,6 +247,11 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 	}
 	var closing sync.WaitGroup
 	closing.Go(func() { r.rows.Close(ctx) }) // both wait for the disk
+	closing.Go(func() {
+		if lost := r.export.Close(); lost != "" {
+			warn(r.state, lost)
+		}
+	})
 	r.keeper.Close()
 	closing.Wait()
 	if err == nil {

@@ -98,6 +98,9 @@ func TestScript(t *testing.T) {
 			"big":    big,
 			"forge":  forge,
 			"ledger": agentsLedger,
+
+			"collect": collect,
+			"spans":   spans,
 		},
 	})
 }

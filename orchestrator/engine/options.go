@@ -21,6 +21,7 @@ type Options struct {
 	BackupDir string   // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
 
 	Run       string // run id
+	Trace     string // id of the trace that the run's spans are in; "": there are none
 	Isolation Isolation
 	Worktree  Worktree         // of IsolationWorktree
 	Landing   integration.Mode // of IsolationWorktree

@@ -112,6 +112,7 @@ func (w *Guard) Env(a engine.Attempt, result string) []string {
 	if result != "" {
 		env = append(env, "RELAY_RESULT="+result)
 	}
+	env = append(env, w.Options.TraceEnv(a.Run, a.Task.ID, a.Number)...)
 	return append(env, runners.GitSettings(env, w.noPush.settings...)...)
 }
 
@@ -120,7 +121,10 @@ func (w *Guard) Env(a engine.Attempt, result string) []string {
 func (w *Guard) CommandEnv(a engine.Attempt, ofEpic bool) []string {
 	env := append(w.Env(a, ""), w.Options.CommandEnv...)
 	if ofEpic {
-		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "RELAY_TASK=") })
+		env = slices.DeleteFunc(env, func(v string) bool {
+			return strings.HasPrefix(v, "RELAY_TASK=") || strings.HasPrefix(v, "TRACEPARENT=")
+		})
+		env = append(env, w.Options.TraceEnv(a.Run, "", 0)...)
 	}
 	return env
 }

@@ -30,7 +30,7 @@ import (
 	"relay/attempts/ledgersync"
 	"relay/epic"
 	"relay/epic/plaintext"
-	"relay/orchestrator/report"
+	"relay/orchestrator/view"
 )
 
 // Checkpoints says when checkpoints are recorded.
@@ -143,7 +143,7 @@ func (t tasks) completed(now *standing) (list []*done) {
 // New returns a projector that knows nothing yet.
 func New(o Options) *Projector {
 	o.Checkpoints = cmp.Or(o.Checkpoints, AtStop)
-	p := &Projector{now: standing{o: o}, memory: attempts.NewMemory(nil), run: run{started: &attempts.RunStarted{}, context: table{}}}
+	p := &Projector{now: standing{o: o}, memory: attempts.NewMemory(nil, nil), run: run{started: &attempts.RunStarted{}, context: table{}}}
 	p.tasks, p.sessions, p.models, p.talk = tasks{}, map[string]session{}, map[[2]string]string{}, talk{&p.now, map[string]*threads{}}
 	p.memory.View(func(l *attempts.Ledger) { p.now.ledger = l })
 	return p
@@ -389,14 +389,14 @@ func (p *Projector) notes() string {
 		}
 		then := "relay ungate " + id
 		if p.now.planned(id).Kind == epic.KindPerson {
-			then = report.Done(id).Type
+			then = view.Approving(id).Type
 		}
 		flag := p.now.o.flag()
 		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then %s.\n", id, p.now.ledger.Record(id).Gate.Reason.Words(), id+flag, then+flag)
 	}
 	asking := p.now.asking()
 	for _, id := range asking[:min(len(asking), mostItems)] {
-		fmt.Fprintf(&b, "The agent of %s asks a person: %s.\n", id, report.Answering(id).Type+p.now.o.flag())
+		fmt.Fprintf(&b, "The agent of %s asks a person: %s.\n", id, view.Answering(id).Type+p.now.o.flag())
 	}
 	causes := p.now.causes()
 	if slices.ContainsFunc(p.now.waiting(), func(i int) bool { return len(causes[i]) == 0 }) { // no gated task keeps it from running

@@ -56,7 +56,7 @@ func Current() Code {
 // DecideBy is [Decide] with other code.
 func DecideBy(ctx context.Context, rec Recorded, with Code) (*Report, error) {
 	r := &replayer{
-		ctx: ctx, rec: rec, Code: with, report: New(rec.Run), memory: &replayedLedger{Memory: attempts.NewMemory(rec.Graph)},
+		ctx: ctx, rec: rec, Code: with, report: New(rec.Run), memory: &replayedLedger{Memory: attempts.NewMemory(rec.Graph, nil)},
 		last: map[string]judged{},
 	}
 	if err := r.read(); err != nil {

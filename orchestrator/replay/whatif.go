@@ -320,7 +320,7 @@ var ErrNoSuchRun = errors.New("the event log has nothing of that run")
 
 // ReadNight reads a run from the events of its epic. e is its plan.
 func ReadNight(run string, e *epic.Epic, g *epic.Graph, events func(func(attempts.Event) error) error) (*Night, error) {
-	n := &Night{Run: run, epic: e, graph: g, before: attempts.NewMemory(g), tries: map[string][]try{}, ends: map[string]fate{}}
+	n := &Night{Run: run, epic: e, graph: g, before: attempts.NewMemory(g, nil), tries: map[string][]try{}, ends: map[string]fate{}}
 	err := events(func(e attempts.Event) error {
 		if e.Run == run {
 			n.add(e)

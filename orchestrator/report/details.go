@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic/plaintext"
+	"relay/orchestrator/view"
 	"relay/review"
 )
 
@@ -318,13 +319,13 @@ func writeShareTable(p *page, of string, list []Share) {
 // capText returns text that says what of a cap is gone and what remains.
 func capText(c *Cap) string {
 	var parts []string
-	if b := c.USD; b != nil && b.unknown {
+	if b := c.USD; b != nil && b.Unknown {
 		parts = append(parts, fmt.Sprintf("how much of %.2f USD is spent is not known", b.Cap))
 	} else if b != nil {
-		parts = append(parts, fmt.Sprintf("%.2f of %.2f USD spent, %.2f left%s", b.Spent, b.Cap, b.Left, estimated(b.estimated)))
+		parts = append(parts, fmt.Sprintf("%.2f of %.2f USD spent, %.2f left%s", b.Spent, b.Cap, b.Left, estimated(b.Estimated)))
 	}
 	if b := c.Tokens; b != nil {
-		parts = append(parts, fmt.Sprintf("%s of %s tokens used, %s left%s", plaintext.Amount(b.Spent), plaintext.Amount(b.Cap), plaintext.Amount(b.Left), estimated(b.estimated)))
+		parts = append(parts, fmt.Sprintf("%s of %s tokens used, %s left%s", plaintext.Amount(b.Spent), plaintext.Amount(b.Cap), plaintext.Amount(b.Left), estimated(b.Estimated)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -353,9 +354,9 @@ func writeWaits(p *page, r *Report) {
 func (p *page) wait(w *Wait) string {
 	who := name(w.For)
 	switch w.Kind {
-	case RunWaits:
+	case view.RunWaits:
 		return "nothing could start before " + p.until(w) + ", for " + who
-	case AgentFree:
+	case view.AgentFree:
 		return who + " may be asked again"
 	default:
 		return who + " is not asked before " + p.until(w)

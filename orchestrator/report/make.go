@@ -11,6 +11,7 @@ import (
 	"relay/orchestrator/decide"
 	"relay/orchestrator/limits"
 	"relay/orchestrator/secrets"
+	"relay/orchestrator/view"
 )
 
 // Input holds everything that a report is made from.
@@ -18,8 +19,8 @@ type Input struct {
 	Epic    *epic.Epic
 	Graph   *epic.Graph
 	Ledger  *attempts.Ledger
-	Journal *Journal // of the night that the report is about
-	Running bool     // somebody is at work on the epic
+	Journal *view.Journal // of the night that the report is about
+	Running bool          // somebody is at work on the epic
 
 	MaxAttempts int // of tasks that name no number of their own
 	Budget      limits.Caps
@@ -37,15 +38,12 @@ type builder struct {
 	Input
 	r      *Report
 	runs   []string // ids
-	agents Shares
-	models Shares // by the name of the model
 	causes [][]string
-	blocks map[string]int // tasks that wait for a gated one
 }
 
 // Make makes a report.
 func Make(in Input) *Report {
-	m := &builder{Input: in, blocks: map[string]int{}, causes: attempts.AllRootCauses(in.Ledger, in.Graph)}
+	m := &builder{Input: in, causes: attempts.AllRootCauses(in.Ledger, in.Graph)}
 	integration := in.Ledger.Integration
 	m.r = &Report{
 		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, in.Epic.Title, in.Epic.Source},
@@ -70,10 +68,10 @@ func Make(in Input) *Report {
 func (m *builder) collectRuns() {
 	j, r := m.Journal, m.r
 	if j == nil {
-		j = NewJournal("")
+		j = view.NewJournal("")
 	}
-	for i := range j.session {
-		r.Runs = append(r.Runs, j.session[i].Run)
+	for i := range j.Session {
+		r.Runs = append(r.Runs, j.Session[i].OneRun)
 	}
 	status := m.Ledger.Status
 	if len(r.Runs) == 0 && status.State != "" { // it is known from the ledger only
@@ -86,9 +84,9 @@ func (m *builder) collectRuns() {
 	for i := range r.Runs {
 		m.setRunEnd(i)
 	}
-	r.Waits, r.Switches = append(r.Waits, j.waits...), append(r.Switches, j.switches...)
-	r.Notes = append(r.Notes, j.notes...)
-	m.setHeadline(len(j.runs) > 0 && len(j.session) > 0 && j.runs[len(j.runs)-1] != j.session[len(j.session)-1].ID)
+	r.Waits, r.Switches = append(r.Waits, j.Waits...), append(r.Switches, j.Switches...)
+	r.Notes = append(r.Notes, j.Notes...)
+	m.setHeadline(j.Superseded())
 }
 
 // setRunEnd records how long a run took, and how it ended: one without a last event, which another followed, has crashed.
@@ -101,8 +99,8 @@ func (m *builder) setRunEnd(i int) {
 		end = time.Time{}
 	case !run.StoppedAt.IsZero():
 		end = run.StoppedAt
-	case m.Journal != nil && i < len(m.Journal.session) && !(last && m.Running):
-		end = m.Journal.session[i].seen
+	case m.Journal != nil && i < len(m.Journal.Session) && !(last && m.Running):
+		end = m.Journal.Session[i].Seen
 	}
 	if run.StoppedAt.IsZero() && !last {
 		run.Reason = string(Crashed)
@@ -137,42 +135,29 @@ func (m *builder) setHeadline(superseded bool) {
 
 // sumUsage records what was used by whom, and what is left of the caps.
 func (m *builder) sumUsage() {
-	r := m.r
-	m.agents.Rank()
-	m.models.Rank()
-	r.Agents, r.Models = append(r.Agents, clean(m, m.agents)...), append(r.Models, clean(m, m.models)...)
-	tried := slices.ContainsFunc(r.Tasks, func(t Task) bool { return len(t.Attempts) > 0 })
-	for _, c := range []*Cap{
-		capOf(limits.ScopeRun, m.Budget.Run, r.Usage, tried),
-		capOf(limits.ScopeEpic, m.Budget.Epic, r.EpicUsage, tried),
-	} {
-		if c != nil {
-			r.Caps = append(r.Caps, *c)
+	r, used := m.r, view.MoneyOf(m.Epic, m.Ledger, m.runs, m.Budget)
+	r.Usage, r.EpicUsage, r.Caps = used.Night, used.Epic, used.Caps
+	r.Agents = clean(m, shares(used.By, func(s *view.Spender) string { return s.Runner }))
+	r.Models = clean(m, shares(used.By, func(s *view.Spender) string { return s.Model }))
+}
+
+// shares returns what each name has used, the dearest first.
+func shares(by []view.Spender, name func(*view.Spender) string) []Share {
+	list := []Share{}
+	for i := range by {
+		s := &by[i]
+		at := slices.IndexFunc(list, func(o Share) bool { return o.Name == name(s) })
+		if at < 0 {
+			at = len(list)
+			list = append(list, Share{Name: name(s)})
 		}
+		list[at].Attempts, list[at].Unpriced = list[at].Attempts+s.Attempts, list[at].Unpriced+s.Unpriced
+		list[at].Add(s.Usage)
 	}
-}
-
-// capOf reports what of a cap is left; nil without a cap. The cost of attempts is unknown if all of them together cost nothing.
-func capOf(of limits.Scope, c limits.Cap, u attempts.Usage, tried bool) *Cap {
-	if c == (limits.Cap{}) {
-		return nil
-	}
-	all := &Cap{Scope: of, USD: bound(c.USD, u.CostUSD), Tokens: bound(c.Tokens, u.Uncached())}
-	if all.USD != nil {
-		all.USD.unknown = tried && !u.KnownCost()
-		all.USD.estimated = u.EstimatedCost()
-	}
-	if all.Tokens != nil {
-		all.Tokens.estimated = u.Estimated
-	}
-	return all
-}
-
-func bound[N int64 | float64](most, spent N) *Bound[N] {
-	if most <= 0 {
-		return nil
-	}
-	return &Bound[N]{Cap: most, Spent: spent, Left: max(most-spent, 0)}
+	slices.SortStableFunc(list, func(a, b Share) int {
+		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens), cmp.Compare(a.Name, b.Name))
+	})
+	return list
 }
 
 // secondsBetween returns a time in seconds; 0 if its begin or end is unknown.

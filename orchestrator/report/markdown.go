@@ -139,7 +139,7 @@ func (p *page) needs(r *Report) {
 	for i := range r.Refused {
 		f := &r.Refused[i]
 		p.say("\n%s%s\n", code(f.What, columnsWide), plaintext.Because(code(f.Why, columnsWide)))
-		writeCommands(p, []Command{{f.Type, "then relay work asks " + f.Runner + " again"}})
+		writeCommands(p, []Command{{Type: f.Type, For: "then relay work asks " + f.Runner + " again"}})
 	}
 	for i := range r.Needs {
 		n := &r.Needs[i]

@@ -7,6 +7,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/limits"
+	"relay/orchestrator/view"
 	"relay/review"
 )
 
@@ -145,8 +146,8 @@ func panel(text string) *attempts.Reviewed {
 }
 
 // journal is a night of two runs, and one before it.
-func journal(text string) *Journal {
-	j := NewJournal("")
+func journal(text string) *view.Journal {
+	j := view.NewJournal("")
 	for _, e := range events(text) {
 		j.Add(e)
 	}

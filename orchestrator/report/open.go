@@ -6,12 +6,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic/plaintext"
+	"relay/orchestrator/view"
 )
-
-// Answering returns the command that answers the agent of a task.
-func Answering(task string) Command {
-	return Command{"relay answer " + task + ` "TEXT"`, "answers it; then relay work continues its session"}
-}
 
 // collectQuestions records the open questions of tasks that do not wait for the answer.
 func collectQuestions(m *builder) {
@@ -19,7 +15,7 @@ func collectQuestions(m *builder) {
 		t := &m.r.Tasks[i]
 		open := strings.Join(m.Ledger.Record(t.ID).OpenQuestions(), " ")
 		if open != "" && (t.Gate == nil || t.Gate.Reason != attempts.AwaitsAnswer) {
-			answer := []Command{{Answering(t.ID).Type, "its next agent, and those that build on it, get the answer"}}
+			answer := []Command{{Type: view.Answering(t.ID).Type, For: "its next agent, and those that build on it, get the answer"}}
 			addFlag(m, answer)
 			m.r.Questions = append(m.r.Questions, clean(m, Need{
 				Task: t.ID, Title: t.Title, Reason: attempts.AwaitsAnswer, Detail: open, Type: answer,

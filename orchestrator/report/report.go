@@ -6,7 +6,7 @@ import (
 	"relay/attempts"
 	"relay/attempts/discussion"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/limits"
+	"relay/orchestrator/view"
 	"relay/review"
 )
 
@@ -63,18 +63,20 @@ type Epic struct {
 	Source string `json:"source,omitempty"` // the blueprint
 }
 
-// Run is one run.
-type Run struct {
-	ID        string    `json:"id,omitempty"`        // empty: of a program that gives none
-	StartedAt time.Time `json:"started_at,omitzero"` // zero when a foreign ledger does not say
-	StoppedAt time.Time `json:"stopped_at,omitzero"`
-	Seconds   float64   `json:"seconds"` // by the clock on the wall, until now or its last event if it is not over
-	Jobs      int       `json:"jobs,omitempty"`
-	ExitCode  *int      `json:"exit_code,omitempty"`
-	Reason    string    `json:"reason,omitempty"`
-	Why       string    `json:"why,omitempty" text:"block"` // in words, of a reason that is a limit of the run
-	Until     time.Time `json:"until,omitzero"`
-}
+type (
+	// Run is one run.
+	Run = view.OneRun
+	// Refused is a runner that would not work when it was last asked.
+	Refused = view.Refused
+	// Command is something to type, and what it is good for.
+	Command = view.Command
+	// Cap is a bound on what may be used, as the configuration has it when the report is made.
+	Cap = view.Cap
+	// Wait is a time in which nothing could start, or an agent was not to be asked.
+	Wait = view.Wait
+	// Note is something that happened besides.
+	Note = view.Note
+)
 
 // Tries counts attempts.
 type Tries struct {
@@ -105,65 +107,12 @@ type Need struct {
 // LookAt is the reason of a need of a completed task that a person has to look at; Need.Detail says what relay saw.
 const LookAt attempts.Reason = "look"
 
-// Refused is a runner that would not work when it was last asked.
-type Refused struct {
-	Runner string    `json:"runner"`
-	What   string    `json:"what"` // in words
-	Why    string    `json:"why,omitempty"`
-	Since  time.Time `json:"since"`
-	Type   string    `json:"type"`
-}
-
-// Command is something to type, and what it is good for.
-type Command struct {
-	Type string `json:"type"`
-	For  string `json:"for"`
-}
-
-// Cap is a bound on what may be used, as the configuration has it when the report is made. A bound that is missing is none.
-type Cap struct {
-	Scope limits.Scope    `json:"scope"`
-	USD   *Bound[float64] `json:"usd,omitempty"`
-	// Tokens count without what was read from a provider's cache.
-	Tokens *Bound[int64] `json:"tokens,omitempty"`
-}
-
-// Bound is a cap with what counts against it and what remains.
-type Bound[N int64 | float64] struct {
-	Cap   N `json:"cap"`
-	Spent N `json:"spent"`
-	Left  N `json:"left"`
-
-	unknown   bool // the amount spent
-	estimated bool
-}
-
-// Wait is a time in which nothing could start, or an agent was not to be asked.
-type Wait struct {
-	At    time.Time `json:"at"`
-	Kind  WaitKind  `json:"kind"`
-	For   string    `json:"for"` // an agent, or what the machine lacks
-	Until time.Time `json:"until,omitzero"`
-	Why   string    `json:"why,omitempty" text:"block"`
-}
-
-// WaitKind says who waited.
-type WaitKind string
-
-// A run waits when nothing can start; an agent that cools is not asked, while others may be.
-const (
-	RunWaits   WaitKind = "run"
-	AgentCools WaitKind = "agent"
-	AgentFree  WaitKind = "free" // it may be asked again
-)
-
-// Note is something that happened besides.
-type Note struct {
-	At      time.Time `json:"at"`
-	Kind    string    `json:"kind"` // tamper, stray, tests, salvage, sleep, limit, gated, …
-	Task    string    `json:"task,omitempty"`
-	Attempt int       `json:"attempt,omitempty"`
-	Text    string    `json:"text" text:"block"`
+// Share holds what one agent, or one model, has used.
+type Share struct {
+	Name     string `json:"name,omitempty"` // empty: it did not say
+	Attempts int    `json:"attempts"`
+	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something without a known price
+	attempts.Usage
 }
 
 // Task is one task. It has only its state if it had no attempt in these runs and is not gated.

@@ -19,6 +19,7 @@ import (
 	"relay/orchestrator/decide"
 	"relay/orchestrator/limits"
 	"relay/orchestrator/secrets"
+	"relay/orchestrator/view"
 )
 
 func markdown(tb testing.TB, r *Report) string {
@@ -66,18 +67,18 @@ func TestHTML(t *testing.T) {
 func states(t *testing.T) map[string]*Report {
 	t.Helper()
 	full, fresh, old, crashed, running := night(t, hostile), night(t, hostile), night(t, hostile), night(t, hostile), night(t, hostile)
-	fresh.Ledger, fresh.Journal, fresh.Budget, fresh.Warnings = &attempts.Ledger{}, NewJournal(""), limits.Caps{}, nil
+	fresh.Ledger, fresh.Journal, fresh.Budget, fresh.Warnings = &attempts.Ledger{}, view.NewJournal(""), limits.Caps{}, nil
 	old.Journal = nil
 	old.Ledger = &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"T1": {Attempts: []attempts.Attempt{{ID: 1, StartedAt: at(1), EndedAt: at(2), Result: attempts.ResultFailure, Charged: true}}}}}
 	old.Ledger.Status = attempts.RelayStatus{State: "stopped", StartedAt: at(0), StoppedAt: at(60), LastExitCode: 4, LastExitReason: "deadline"}
 	old.Ledger.Why = "its deadline was reached"
-	crashed.Journal = NewJournal("")
+	crashed.Journal = view.NewJournal("")
 	for _, e := range events(hostile)[:8] {
 		crashed.Journal.Add(e)
 	}
 	running.Journal, running.Running, running.Ledger.Integration.Finished = crashed.Journal, true, "main"
 	cut := night(t, hostile)
-	cut.Journal = NewJournal(first)
+	cut.Journal = view.NewJournal(first)
 	for _, e := range events(hostile) {
 		cut.Journal.Add(e)
 	}
@@ -209,7 +210,7 @@ func TestTotals(t *testing.T) {
 func TestJournalKeepsOneNight(t *testing.T) {
 	t.Parallel()
 	for wanted, want := range map[string]string{"": first + " " + second, second: first + " " + second, first: first, before: before, "nothing": "unknown"} {
-		j := NewJournal(wanted)
+		j := view.NewJournal(wanted)
 		for _, e := range events("x") {
 			j.Add(e)
 		}
@@ -220,19 +221,19 @@ func TestJournalKeepsOneNight(t *testing.T) {
 		if got != want || len(j.Runs()) != 3 {
 			t.Errorf("%q: got %s of %v, want %s", wanted, got, j.Runs(), want)
 		}
-		if n := len(j.notes) + len(j.waits) + len(j.switches); wanted == first && n != 1 {
+		if n := len(j.Notes) + len(j.Waits) + len(j.Switches); wanted == first && n != 1 {
 			t.Errorf("%q: %d notes and waits, one is of this night", wanted, n)
 		}
-		if old := slices.ContainsFunc(j.notes, func(n Note) bool { return n.Text == "of another night" }); old != (wanted == before) && j.HasRun() {
-			t.Errorf("%q: notes %+v", wanted, j.notes)
+		if old := slices.ContainsFunc(j.Notes, func(n Note) bool { return n.Text == "of another night" }); old != (wanted == before) && j.HasRun() {
+			t.Errorf("%q: notes %+v", wanted, j.Notes)
 		}
 	}
 }
 
-func nightOf(j *Journal) string {
+func nightOf(j *view.Journal) string {
 	var ids []string
-	for i := range j.session {
-		ids = append(ids, j.session[i].ID)
+	for i := range j.Session {
+		ids = append(ids, j.Session[i].ID)
 	}
 	return strings.Join(ids, " ")
 }
@@ -251,7 +252,7 @@ func TestRunsOfOneNight(t *testing.T) {
 		{decide.Reload, 8, 2, "b"},
 		{decide.NoRunnableTasks, 8, 0, "b"},
 	} {
-		j := NewJournal("")
+		j := view.NewJournal("")
 		j.Add(attempts.Event{Run: "a", At: at(0), RunStarted: &attempts.RunStarted{PID: 8}})
 		j.Add(attempts.Event{Run: "a", At: at(9), RunStopped: &attempts.RunStopped{Reason: string(c.reason)}})
 		j.Add(attempts.Event{Run: "b", At: at(9 + c.pause), RunStarted: &attempts.RunStarted{PID: c.pid}})
@@ -259,7 +260,7 @@ func TestRunsOfOneNight(t *testing.T) {
 			t.Errorf("%+v: got %s", c, got)
 		}
 	}
-	crashed := NewJournal("")
+	crashed := view.NewJournal("")
 	crashed.Add(attempts.Event{Run: "a", At: at(0), RunStarted: &attempts.RunStarted{PID: 8}})
 	crashed.Add(attempts.Event{Run: "a", At: at(3), Type: attempts.TypeBriefed, Task: "T1", Attempt: 1, Briefed: &attempts.Briefed{}})
 	crashed.Add(attempts.Event{Run: "b", At: at(9), RunStarted: &attempts.RunStarted{PID: 8}})

@@ -12,6 +12,7 @@ import (
 	"relay/orchestrator/limits"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/verdict"
+	"relay/orchestrator/view"
 	"relay/review"
 )
 
@@ -32,12 +33,6 @@ func (m *builder) addTask(i int) {
 	if one.Status == attempts.BlockedOn {
 		at, _ := m.Graph.Index(t.ID)
 		one.RootCauses, one.WaitsFor = m.causes[at], m.Ledger.WaitsFor(m.Graph, t.ID)
-		for _, id := range one.RootCauses {
-			m.blocks[id]++
-		}
-	}
-	if used := rec.Used(); used != (attempts.Usage{}) {
-		r.EpicUsage.Add(used)
 	}
 	m.addAttempts(one, t, rec)
 	*one = clean(m, *one)
@@ -61,7 +56,7 @@ func (m *builder) addAttempts(one *Task, t *epic.Task, rec *attempts.TaskRecord)
 	if !one.Touched && one.Gate == nil {
 		return
 	}
-	one.Cap = capOf(limits.ScopeTask, m.Budget.TaskCap(t), rec.UsedSince(), len(rec.Attempts) > rec.CountFrom)
+	one.Cap = view.CapOf(limits.ScopeTask, m.Budget.TaskCap(t), rec.UsedSince(), len(rec.Attempts) > rec.CountFrom)
 	one.Attempts = make([]Attempt, len(rec.Attempts))
 	for k := range rec.Attempts {
 		one.Attempts[k] = m.attempt(&rec.Attempts[k])
@@ -123,11 +118,8 @@ func (m *builder) countAttempt(one *Task, a *attempts.Attempt) {
 	if a.Usage == nil {
 		return
 	}
-	r.Usage.Add(*a.Usage)
 	one.Usage = cmp.Or(one.Usage, &attempts.Usage{})
 	one.Usage.Add(*a.Usage)
-	m.agents.Add(Share{Name: a.Runner}, *a.Usage)
-	m.models.Add(Share{Name: a.Model}, *a.Usage)
 }
 
 // attemptSeconds returns how many seconds an attempt took, or has taken so far.
@@ -137,9 +129,9 @@ func (m *builder) attemptSeconds(a *attempts.Attempt) float64 {
 	}
 	end := a.EndedAt
 	if m.Journal != nil {
-		for i := range m.Journal.session { // a run that was killed has told no end: the one that found the attempt came later
-			if s := &m.Journal.session[i]; s.ID == a.Run && s.StoppedAt.IsZero() && end.After(s.seen) {
-				end = s.seen
+		for i := range m.Journal.Session { // a run that was killed has told no end: the one that found the attempt came later
+			if s := &m.Journal.Session[i]; s.ID == a.Run && s.StoppedAt.IsZero() && end.After(s.Seen) {
+				end = s.Seen
 			}
 		}
 	}
@@ -202,20 +194,8 @@ func reviewOf(verdict review.Decision, in *attempts.Reviewed) *Review {
 	return out
 }
 
-// epicReviews records the result of the newest review of the whole epic, and what the reviews of these runs have used.
+// epicReviews records the result of the newest review of the whole epic.
 func (m *builder) epicReviews() {
-	for i := range m.Ledger.EpicReviews {
-		r := &m.Ledger.EpicReviews[i]
-		if r.Usage == nil {
-			continue
-		}
-		m.r.EpicUsage.Add(*r.Usage)
-		if slices.Contains(m.runs, r.Run) {
-			m.r.Usage.Add(*r.Usage)
-			m.agents.Add(Share{Name: "review of the epic"}, *r.Usage)
-			m.models.Add(Share{}, *r.Usage)
-		}
-	}
 	last := m.Ledger.LastEpicReview()
 	if last == nil {
 		return

@@ -18,7 +18,7 @@ import (
 // reason. Each renders one as text, or carries it out, and decides nothing. Decisions belong in this package.
 var renderers = map[string]string{
 	"orchestrator/worker/course.go:again": "has the agent work once more when a ruling says so",
-	"orchestrator/report/needs.go:Whole":  "names the command that shows best what an attempt failed by",
+	"orchestrator/view/commands.go:Whole": "names the command that shows best what an attempt failed by",
 	"reanchor/brief_history.go:endings":   "says in a brief how an attempt ended",
 	"reanchor/brief_history.go:ending":    "says in a brief how an attempt ended",
 	"reanchor/brief_history.go:outside":   "shortens what a brief says of an attempt that its agent did not end",

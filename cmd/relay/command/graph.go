@@ -12,6 +12,8 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/orchestrator/picture"
+	"relay/orchestrator/view"
 )
 
 type graphOptions struct {
@@ -24,26 +26,46 @@ func newGraphCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph",
 		Short: "Draw the task graph",
-		Long: `Draw the epic's task graph: what waits for what, and the critical path.
+		Long: `Draw the epic's task graph: what waits for what, the critical path, and how
+each task is once a run has begun.
 
 The mermaid form can be pasted into a pull request, the dot form goes to
-Graphviz: relay graph --format dot | dot -Tsvg -o graph.svg`,
+Graphviz, and the svg form to a browser: relay graph --format svg > graph.svg`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGraph(cmd.Context(), opts) },
 	}
-	cmd.Flags().StringVar(&opts.format, "format", "text", "draw it as `FORM`: "+strings.Join(epic.Formats, ", "))
+	cmd.Flags().StringVar(&opts.format, "format", "text", "draw it as `FORM`: "+strings.Join(graphFormats(), ", "))
 	return cmd
 }
 
+func graphFormats() []string { return append(slices.Clone(epic.Formats), "svg") }
+
 func runGraph(ctx context.Context, opts graphOptions) error {
-	if !slices.Contains(epic.Formats, opts.format) {
-		return &terminal.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(epic.Formats, ", ")}
+	if all := graphFormats(); !slices.Contains(all, opts.format) {
+		return &terminal.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(all, ", ")}
 	}
-	_, plan, err := opts.app.Planned(ctx, nil)
+	p, plan, err := opts.app.Planned(ctx, nil)
 	if err != nil {
 		return err
 	}
+	known, err := p.View(plan)
+	if err != nil {
+		return err
+	}
+	begun := known.Ledger.Run != ""
+	night := view.New(view.Input{Epic: plan.Epic, Graph: plan.Graph, Ledger: known.Ledger, Running: known.Running})
+	graph := night.Graph(opts.app.Now())
+	if opts.format == "svg" {
+		fmt.Fprint(opts.app.Out, picture.Graph(graph, picture.Options{File: true}))
+		return nil
+	}
+	var marks []epic.Mark
+	for i := range graph.Nodes {
+		if begun {
+			marks = append(marks, picture.Mark(graph.Nodes[i].State))
+		}
+	}
 	var drawn bytes.Buffer
-	if err := plan.Graph.Write(&drawn, plan.Epic, opts.format); err != nil {
+	if err := plan.Graph.Write(&drawn, plan.Epic, opts.format, marks); err != nil {
 		return fmt.Errorf("draw the graph: %w", err)
 	}
 	text := drawn.String()

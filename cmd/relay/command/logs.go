@@ -14,7 +14,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/report"
+	"relay/orchestrator/view"
 )
 
 type logsOptions struct {
@@ -97,9 +97,9 @@ func (opts logsOptions) show(ctx context.Context, p *project.Project, list []age
 }
 
 // ofTask returns the attempt of the task that is asked for. Of one that a run may still begin there may be none, if it is followed.
-func (opts logsOptions) ofTask(view *attempts.View, flag string) ([]agentlog.Attempt, error) {
-	rec := view.Ledger.Record(opts.task)
-	if opts.follow && len(rec.Attempts) == 0 && project.IsActive(view) {
+func (opts logsOptions) ofTask(v *attempts.View, flag string) ([]agentlog.Attempt, error) {
+	rec := v.Ledger.Record(opts.task)
+	if opts.follow && len(rec.Attempts) == 0 && project.IsActive(v) {
 		return nil, nil
 	}
 	if g := rec.Gate; g != nil {
@@ -109,7 +109,7 @@ func (opts logsOptions) ofTask(view *attempts.View, flag string) ([]agentlog.Att
 		}
 		next := "relay ungate " + opts.task + flag + " to try again"
 		if g.Reason == attempts.AwaitsAnswer {
-			next = report.Answering(opts.task).Type + flag
+			next = view.Answering(opts.task).Type + flag
 		}
 		fmt.Fprintf(opts.app.Err, "relay: note: %s; %s\n", gated, next)
 	}

@@ -66,6 +66,9 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 		return err
 	}
 	if opts.json {
+		if err := status.AddNight(s, p, opts.app.Now()); err != nil {
+			return err
+		}
 		return opts.app.PrintJSON(s)
 	}
 	status.Write(opts.app.Out, s, opts.printer(p))

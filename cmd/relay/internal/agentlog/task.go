@@ -14,6 +14,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/report"
+	"relay/orchestrator/view"
 	"relay/review"
 )
 
@@ -154,7 +155,7 @@ func (s *Task) writeGate(w io.Writer, l status.Printer) {
 func (s *Task) writeQuestions(w io.Writer, l status.Printer) {
 	writeList(w, "open questions", s.Questions, l, nil)
 	if len(s.Questions) > 0 {
-		fmt.Fprintf(w, "  %s\n", report.Answering(s.ID).Type+l.Flag)
+		fmt.Fprintf(w, "  %s\n", view.Answering(s.ID).Type+l.Flag)
 	}
 	for _, a := range s.Answers {
 		fmt.Fprintln(w, terminal.Wrap("you answered "+status.FormatTime(a.At, l.Now)+": "+a.Text, l.Width, "  "))

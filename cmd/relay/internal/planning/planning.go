@@ -251,7 +251,7 @@ func (m *Made) Answer(p *project.Project) Answer {
 func (m *Made) Show(w io.Writer, p *project.Project) error {
 	m.head(w)
 	var drawn bytes.Buffer
-	if err := m.Graph.Write(&drawn, m.Epic, "text"); err != nil {
+	if err := m.Graph.Write(&drawn, m.Epic, "text", nil); err != nil {
 		return fmt.Errorf("draw the graph: %w", err)
 	}
 	fmt.Fprintf(w, "\n%s\n", drawn.String())

@@ -165,7 +165,7 @@ func (p *panel) soFar(now time.Time) string {
 	if cost := costText(sum); cost != "" {
 		parts = append(parts, cost+p.capText(sum))
 	}
-	if rest := p.forecast.Remaining(now); rest != "" {
+	if rest := status.Remaining(p.forecast, now); rest != "" {
 		parts = append(parts, rest)
 	}
 	return strings.Join(parts, ", ")

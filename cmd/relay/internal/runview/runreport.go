@@ -15,14 +15,15 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/report"
+	"relay/orchestrator/view"
 )
 
 // Formats are the forms of a report.
 var Formats = []string{"md", "html", "json"}
 
 // Journal reads from the logs what a report says of the session that ended with a run; "" is the newest.
-func Journal(p *project.Project, run string) (*report.Journal, error) {
-	journal := report.NewJournal(run)
+func Journal(p *project.Project, run string) (*view.Journal, error) {
+	journal := view.NewJournal(run)
 	err := attempts.Replay(p.Dir, func(e attempts.Event) error {
 		journal.Add(e)
 		return nil
@@ -34,7 +35,7 @@ func Journal(p *project.Project, run string) (*report.Journal, error) {
 }
 
 // MakeReport returns the report of a session.
-func MakeReport(a *cli.App, p *project.Project, pl *project.Plan, view *attempts.View, journal *report.Journal) *report.Report {
+func MakeReport(a *cli.App, p *project.Project, pl *project.Plan, view *attempts.View, journal *view.Journal) *report.Report {
 	warnings := slices.Concat(status.NeverBegan(p, view.Ledger.Status.StartedAt), p.Damage, view.Warnings)
 	if view.Edit != "" {
 		warnings = append(warnings, "attempt-ledger.yml was edited by someone else: relay ledger accept")

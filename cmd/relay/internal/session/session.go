@@ -28,6 +28,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/telemetry"
 	"relay/orchestrator/verdict"
 	"relay/runners/process"
 )
@@ -116,7 +117,8 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	options.Notify = s.notify
 	options.ExitCode = func(sum decide.Summary, err error) int { return terminal.CodeOfRun(sum, err, s.command.stop.signal()) }
 	options.Drain, options.Asks = drain, s.asks
-	options.Remarks = s.remarks
+	options.Telemetry = telemetry.Configure(s.o.App.Lookup)
+	options.Remarks = append(options.Telemetry.Problems, s.remarks...)
 	options.Until = s.command.until
 	options.Spent = s.before
 	options.Spent.Add(s.spent)

@@ -12,21 +12,11 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/view"
 )
 
 // Forecast estimates when a run will end, or would if it began now.
-type Forecast struct {
-	P50     time.Time `json:"p50"` // half of all runs like this one are over by then
-	P90     time.Time `json:"p90"` // nine of ten are
-	BasedOn int       `json:"based_on"`
-	Tasks   int       `json:"tasks"`
-	LeftOut int       `json:"left_out"`
-	Jobs    int       `json:"jobs"`
-	Of      []string  `json:"of,omitempty"` // it is about these tasks only, and what they depend on
-
-	rest, long time.Duration // the same from now on
-	until      time.Time     // the run's deadline; zero: none
-}
+type Forecast = view.Forecast
 
 // AddForecast adds an estimate of the end, if tasks are left and completed tasks say how long one takes.
 func (s *Report) AddForecast(p *project.Project, now time.Time) {
@@ -40,7 +30,10 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 		return
 	}
 	at := func(d time.Duration) time.Time { return now.Add(d).UTC().Truncate(time.Second) }
-	s.Forecast = &Forecast{at(f.P50), at(f.P90), f.BasedOn, f.Tasks, f.LeftOut, o.Jobs, o.Tasks, f.P50, f.P90, s.Run.Until}
+	s.Forecast = &Forecast{
+		P50: at(f.P50), P90: at(f.P90), BasedOn: f.BasedOn, Tasks: f.Tasks, LeftOut: f.LeftOut, Jobs: o.Jobs, Of: o.Tasks,
+		Left: f.P50, LeftLong: f.P90, Until: s.Run.Until,
+	}
 }
 
 // withSettings adds what the configuration says of a run, and since when which agents may be asked.
@@ -97,13 +90,13 @@ func chooseRunner(p *project.Project, t *epic.Task, rest func(name string) time.
 const fewDone = 3
 
 // Remaining returns text that says how long the run will still take; "" when too few tasks are done to tell, or it should be over.
-func (f *Forecast) Remaining(now time.Time) string {
+func Remaining(f *Forecast, now time.Time) string {
 	if f == nil || f.BasedOn < fewDone {
 		return ""
 	}
 	left := f.P50.Sub(now)
-	if !f.until.IsZero() && f.P50.After(f.until) {
-		return "not all by " + nearTime(f.until, now) + ", about " + formatEstimate(f.P50.Sub(f.until)) + " more"
+	if !f.Until.IsZero() && f.P50.After(f.Until) {
+		return "not all by " + nearTime(f.Until, now) + ", about " + formatEstimate(f.P50.Sub(f.Until)) + " more"
 	}
 	if left < time.Second {
 		return ""

@@ -133,10 +133,10 @@ func TestRemaining(t *testing.T) {
 		"gates":        {&Forecast{P50: now.Add(time.Minute), BasedOn: 3, LeftOut: 41}, "about 1m left, done ~02:01 but for 41 tasks held up by gates"},
 		"days":         {&Forecast{P50: now.Add(30 * time.Hour), BasedOn: 3}, "about 30h00m left, done ~Sat 2026-01-03 08:00"},
 		"over by now":  {&Forecast{P50: now.Add(-time.Second), BasedOn: 3}, ""},
-		"the deadline": {&Forecast{P50: now.Add(130 * time.Minute), BasedOn: 3, until: until}, "not all by 03:00, about 1h10m more"},
-		"in time":      {&Forecast{P50: now.Add(30 * time.Minute), BasedOn: 3, until: until}, "about 30m left, done ~02:30"},
+		"the deadline": {&Forecast{P50: now.Add(130 * time.Minute), BasedOn: 3, Until: until}, "not all by 03:00, about 1h10m more"},
+		"in time":      {&Forecast{P50: now.Add(30 * time.Minute), BasedOn: 3, Until: until}, "about 30m left, done ~02:30"},
 	} {
-		if got := c.f.Remaining(now); got != c.want {
+		if got := Remaining(c.f, now); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 )
@@ -93,16 +92,20 @@ func ownLine(s *Report) []*Task {
 	return append(gated[:min(len(gated), mostGated)], running[:min(len(running), mostRunning)]...)
 }
 
-// gatedFirst returns the gated tasks, in a long epic those first that most tasks wait for, which it counts.
-func (s *Report) gatedFirst() []*Task {
-	gated := s.pick(func(t *Task) bool { return t.Status == attempts.Gated })
-	plan := &project.Plan{Epic: s.outlook.Epic, Graph: s.outlook.Graph}
-	for _, t := range gated {
-		if len(s.Tasks) > shortEpic {
-			t.holds = plan.Waiting(s.outlook.Ledger, t.ID)
+// gatedFirst returns the gated tasks, those first that most tasks wait for.
+func (s *Report) gatedFirst() (gated []*Task) {
+	place := map[string]*Task{}
+	for _, t := range s.pick(func(t *Task) bool { return t.Status == attempts.Gated }) {
+		place[t.ID] = t
+	}
+	for _, row := range s.needs {
+		for _, id := range append([]string{row.ID}, row.Also...) {
+			if t := place[id]; t != nil {
+				t.frees = row.FreesAll
+				gated = append(gated, t)
+			}
 		}
 	}
-	slices.SortStableFunc(gated, func(a, b *Task) int { return cmp.Compare(b.holds, a.holds) })
 	return gated
 }
 

@@ -8,7 +8,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
-	"relay/orchestrator/report"
+	"relay/orchestrator/view"
 )
 
 // mostOpen is how many tasks with open questions, and how many open discussions, are listed.
@@ -24,7 +24,7 @@ func writeOpen(w io.Writer, l Printer, s *Report) {
 		for _, q := range t.Questions[:min(len(t.Questions), mostOpen)] {
 			writeItem(w, l, t.ID+": "+plaintext.Fit(q, maxWhy))
 		}
-		fmt.Fprintf(w, "    %s\n", report.Answering(t.ID).Type+l.Flag)
+		fmt.Fprintf(w, "    %s\n", view.Answering(t.ID).Type+l.Flag)
 	}
 	if more := len(asking) - mostOpen; more > 0 {
 		fmt.Fprintf(w, "  and %s more: relay report%s\n", plaintext.Count(more, "task"), l.Flag)

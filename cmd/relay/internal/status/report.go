@@ -22,6 +22,7 @@ import (
 	"relay/orchestrator/report"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/verdict"
+	"relay/orchestrator/view"
 	"relay/review"
 	"relay/runners/kinds"
 )
@@ -46,7 +47,7 @@ type Report struct {
 	Refused     []Refusal      `json:"refused,omitempty"`  // runners that would not work when they were last asked
 	Counts      decide.Counts  `json:"counts"`
 	Usage       attempts.Usage `json:"usage"`
-	Spenders    report.Shares  `json:"spenders,omitempty"`
+	Spenders    view.Spenders  `json:"spenders,omitempty"`
 	Tasks       []Task         `json:"tasks"`
 	Judged      *EpicReview    `json:"epic_review,omitempty"` // the newest review of the whole epic
 	Forecast    *Forecast      `json:"forecast,omitempty"`
@@ -58,8 +59,13 @@ type Report struct {
 
 	Discussions []discussion.Thread `json:"open_discussions,omitempty"`
 
+	// Night is the model that all views show, with its pictures; only --json has it.
+	Night *view.Night `json:"night,omitempty"`
+
 	outlook schedule.Estimator // of the plan and the ledger the report is about
-	shared  bool               // the tasks worked side by side in the user's checkout
+	of      *attempts.View
+	needs   []*view.Row // tasks that need a person, in the order to do it
+	shared  bool        // the tasks worked side by side in the user's checkout
 }
 
 // Run is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
@@ -99,10 +105,8 @@ type Task struct {
 	Detail      string             `json:"detail,omitempty"`
 	LastError   string             `json:"last_error,omitempty"`
 	Stopped     time.Time          `json:"stopped,omitzero"` // when a person stopped it: the run does not try it again
-	last        *attempts.Attempt  // that ended, unless it succeeded
-	person      bool               // only a person can do it
 	continues   bool               // its next attempt continues a session with a person's answer
-	holds       int                // how many tasks wait for it, where it was counted
+	frees       int                // how many tasks wait for it, if it needs a person
 	WaitsFor    []string           `json:"waits_for,omitempty"`    // dependencies that are not completed
 	RootCauses  []string           `json:"root_causes,omitempty"`  // gated tasks that keep it from running, at most 3
 	Already     bool               `json:"already_done,omitempty"` // completed without a change: its checks passed before
@@ -119,19 +123,20 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 		Version: 1, Epic: report.Epic{ID: p.Epic.ID, Title: p.Epic.Title, Source: p.Epic.Source}, Run: runOf(v),
 		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From,
 		Finished: v.Ledger.Integration.Finished, Regressions: v.Ledger.Regressed, Warnings: append([]string{}, v.Warnings...),
-		outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
+		of: v, outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
 	if v.Ledger.Settings.MaxAttemptsPerTask > 0 && v.Running {
 		maxAttempts = v.Ledger.Settings.MaxAttemptsPerTask
 	}
-	causes := attempts.AllRootCauses(v.Ledger, p.Graph)
+	night := view.New(view.Input{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, MaxAttempts: maxAttempts})
+	s.needs = night.Needs()
 	for i := range p.Epic.Tasks {
 		t := &p.Epic.Tasks[i]
 		rec := v.Ledger.Record(t.ID)
 		state := taskOf(t, rec, maxAttempts)
 		state.Status = v.Ledger.StatusOf(p.Graph, t.ID)
 		if state.Status == attempts.BlockedOn {
-			state.RootCauses = causes[i]
+			state.RootCauses = night.BlockedBy(i)
 			state.WaitsFor = v.Ledger.WaitsFor(p.Graph, t.ID)
 		}
 		if verbose {
@@ -151,7 +156,7 @@ func (s *Report) addUsage(rec *attempts.TaskRecord) {
 	for i := range rec.Attempts {
 		if u := rec.Attempts[i].Usage; u != nil {
 			s.Usage.Add(*u)
-			s.Spenders.Add(report.Share{Runner: rec.Attempts[i].Runner, Model: rec.Attempts[i].Model}, *u)
+			s.Spenders.Add(&rec.Attempts[i])
 		}
 	}
 }
@@ -168,7 +173,7 @@ func (s *Report) pick(fits func(t *Task) bool) (list []*Task) {
 
 // hasWork reports whether there is something left to do, for a run or a person.
 func (s *Report) hasWork() bool {
-	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.pick((*Task).needsLook)) > 0
+	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.needs) > 0
 }
 
 // workLocation returns text that says where the work is; flag names the epic.
@@ -186,12 +191,11 @@ func (s *Report) workLocation(flag string) string {
 	return where + "relay finish" + flag + " lands it on the branch it began from"
 }
 
-func (t *Task) open() bool      { return t.Status != attempts.Completed }
-func (t *Task) needsLook() bool { return len(t.Looks) > 0 }
+func (t *Task) open() bool { return t.Status != attempts.Completed }
 
 func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 	state := Task{
-		ID: t.ID, Title: t.Title, person: t.Kind == epic.KindPerson, Attempt: rec.Charges(),
+		ID: t.ID, Title: t.Title, Attempt: rec.Charges(),
 		MaxAttempts: cmp.Or(max(t.MaxAttempts, 0), maxAttempts),
 		continues:   verdict.Continued(*rec) != nil,
 		Tries:       len(rec.Attempts), Looks: rec.Looks(), Questions: rec.OpenQuestions(), Usage: rec.Used(),
@@ -208,9 +212,9 @@ func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 		if last.Result == attempts.ResultInProgress {
 			continue
 		}
-		state.LastError, state.last = "", nil
+		state.LastError = ""
 		if last.Result != attempts.ResultSuccess {
-			state.LastError, state.last = last.Receipt.ErrorSummary, last
+			state.LastError = last.Receipt.ErrorSummary
 		} else if rec.Completed {
 			state.Already = last.Receipt.AlreadyDone
 			state.Unverified = len(last.Receipt.Checks) == 0 && last.Receipt.Verdict == ""
@@ -302,7 +306,7 @@ func (s *Report) addEpicReview(l *attempts.Ledger) {
 	for i := range l.EpicReviews {
 		if u := l.EpicReviews[i].Usage; u != nil {
 			s.Usage.Add(*u)
-			s.Spenders.Add(report.Share{Runner: "review of the epic"}, *u)
+			s.Spenders.Add(&attempts.Attempt{Runner: "review of the epic", Usage: u})
 		}
 	}
 	r := l.LastEpicReview()

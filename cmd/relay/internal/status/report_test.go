@@ -160,7 +160,8 @@ func TestRootCausesReachTheEndOfALongChain(t *testing.T) {
 // What to type for gated tasks stands in columns.
 func TestNeedsAreAligned(t *testing.T) {
 	t.Parallel()
-	s := &Report{Tasks: []Task{{ID: "T2", Status: attempts.Gated}, {ID: "T10", Status: attempts.Gated}, {ID: "longer", Status: attempts.Pending}}}
+	held := &attempts.TaskRecord{Gate: &attempts.Gate{Reason: attempts.UserBlocked}}
+	s := longReport(t, 11, func(int) []int { return nil }, map[string]*attempts.TaskRecord{"T2": held, "T10": held})
 	var out bytes.Buffer
 	Printer{}.needsYou(&out, s)
 	want := `
@@ -168,22 +169,26 @@ needs you:
   relay show T2       what it is about;  relay ungate T2 to try again
   relay show T10      what it is about;  relay ungate T10 to try again
 `
-	if got, _, _ := strings.Cut(out.String(), "\nall"); got != want {
+	if got := out.String(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-// A person is told of ten tasks that need a look, and of how many more there are.
+// relay lists ten tasks that need a look, and how many more there are. Those with the same cause have one entry.
 func TestLooksNeedYou(t *testing.T) {
 	t.Parallel()
-	s := &Report{Tasks: make([]Task, 12)}
-	for i := range s.Tasks {
-		s.Tasks[i] = Task{ID: fmt.Sprintf("T%d", i), Status: attempts.Completed, Looks: []attempts.Look{{Text: "x_test.go proves less than before"}}}
+	records := map[string]*attempts.TaskRecord{}
+	for i := range 14 {
+		text := fmt.Sprintf("x%d_test.go proves less than before", max(i, 2))
+		records[fmt.Sprintf("T%d", i)] = &attempts.TaskRecord{Completed: true, Attempts: []attempts.Attempt{
+			{ID: 1, Result: attempts.ResultSuccess, Receipt: attempts.Receipt{Looks: []attempts.Look{{Text: text}}}},
+		}}
 	}
+	s := longReport(t, 14, func(int) []int { return nil }, records)
 	var out bytes.Buffer
 	Printer{Width: 200}.needsYou(&out, s)
 	got := out.String()
-	if strings.Count(got, "needs a look") != 10 || !strings.Contains(got, "  and 2 more tasks to look at\n") {
+	if strings.Count(got, "needs a look") != 10 || !strings.Contains(got, "; the same of T1, T2\n") || !strings.Contains(got, "  and 2 tasks more:") {
 		t.Errorf("got %s", got)
 	}
 	if !s.hasWork() {

@@ -13,6 +13,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/report"
+	"relay/orchestrator/view"
 )
 
 // Printer writes reports as text.
@@ -36,7 +37,7 @@ const InterruptedText = "interrupted"
 func Write(w io.Writer, s *Report, l Printer) {
 	l.Dead = s.Run.State != Running
 	fmt.Fprintf(w, "epic   %s  %s\n", s.Epic.ID, plaintext.Fit(s.Epic.Title, max(l.Width-len(s.Epic.ID)-9, 20)))
-	fmt.Fprintf(w, "run    %s\n", runText(s.Run, len(s.pick((*Task).needsLook)), l.Now))
+	fmt.Fprintf(w, "run    %s\n", runText(s.Run, len(s.pick(func(t *Task) bool { return len(t.Looks) > 0 })), l.Now))
 	if s.Run.Why != "" && s.Judged == nil { // else it is said there
 		l.note(w, s.Run.Why)
 		l.note(w, report.Next(decide.EndReason(s.Run.Reason)))
@@ -47,7 +48,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 	case s.Finished != "":
 		fmt.Fprintf(w, "work   on %s, which has all of %s\n", plaintext.Fit(s.Finished, 60), s.Branch)
 	case s.Branch != "" && s.Counts.Completed > 0:
-		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, report.Finish(s.From).Type+l.Flag)
+		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, view.Finish(s.From).Type+l.Flag)
 	}
 	l.EpicReview(w, s.Judged)
 	l.cooldowns(w, s)
@@ -134,8 +135,8 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	case cut:
 	case !t.StartedAt.IsZero():
 		tail = fmt.Sprintf("  (%s, %s)", plaintext.Fit(t.Runner, 20), plaintext.Span(l.Now.Sub(t.StartedAt)))
-	case t.holds > 0:
-		tail = fmt.Sprintf("  (%s %s)", plaintext.Count(t.holds, "task"), plaintext.Verb(t.holds, "waits", "wait"))
+	case t.frees > 0:
+		tail = fmt.Sprintf("  (%s %s)", plaintext.Count(t.frees, "task"), plaintext.Verb(t.frees, "waits", "wait"))
 	case t.Already:
 		tail = "  (already done)"
 	case t.Unverified:
@@ -253,36 +254,27 @@ func (l Printer) needsYou(w io.Writer, s *Report) {
 	}
 }
 
-// gated prints what a person should type for tasks to look at, gated tasks and runners that would not work, and returns what comes
-// before relay work.
+// gated prints what a person should type for tasks that need one and runners that would not work, and returns what comes before relay work.
 func (l Printer) gated(w io.Writer, s *Report) (first string) {
-	tasks, most := s.gatedFirst(), 10
+	most := 10
 	if l.long(s) {
 		most = mostGated
 	}
-	shown := tasks[:min(len(tasks), most)]
-	widest := plaintext.WidestOf(shown, func(t *Task) string { return l.show(t).Type })
-	looks := s.pick((*Task).needsLook)
-	if len(shown)+len(s.Refused)+len(looks) > 0 {
+	shown := s.needs[:min(len(s.needs), most)]
+	widest := plaintext.WidestOf(shown, func(r *view.Row) string {
+		if r.State == view.Look {
+			return ""
+		}
+		return r.First.Type + l.Flag
+	})
+	if len(shown)+len(s.Refused) > 0 {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
 	}
-	l.looks(w, looks)
-	for _, t := range shown {
-		show := l.show(t)
-		again := ";  relay ungate " + t.ID + l.Flag + " to try again"
-		if t.person {
-			done := report.Done(t.ID)
-			again = ";  " + done.Type + l.Flag + " " + done.For
-		} else if t.Reason == attempts.AwaitsAnswer {
-			again = ""
-			if s.Run.State == Running {
-				show.For = "answers it; the run continues its session"
-			}
-		}
-		fmt.Fprintf(w, "  %s      %s%s\n", terminal.Pad(show.Type, widest), show.For, again)
+	for _, row := range shown {
+		l.need(w, row, widest, s.Run.State == Running)
 	}
-	if more := len(tasks) - len(shown); more > 0 {
-		fmt.Fprintf(w, "  and %d more gated tasks\n", more)
+	if more := len(s.needs) - len(shown); more > 0 {
+		fmt.Fprintf(w, "  and %s more: relay report%s\n", plaintext.Count(more, "task"), l.Flag)
 	}
 	for _, r := range s.Refused {
 		shown := r.what + " (" + plaintext.Fit(strings.TrimPrefix(plaintext.Because(r.Why), ": "), maxWhy) + "): " + r.Fix
@@ -293,31 +285,36 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	return first
 }
 
-// show returns the command that shows the whole of what a gated task failed by.
-func (l Printer) show(t *Task) report.Command {
-	whole := report.Untried(t.ID)
-	if t.Reason == attempts.AwaitsAnswer {
-		whole = report.Answering(t.ID)
-	} else if t.last != nil {
-		whole = report.Whole(t.ID, t.last.Outcome, &t.last.Receipt)
+// need prints what a person should type for a task, and for those with the same cause.
+func (l Printer) need(w io.Writer, r *view.Row, widest int, running bool) {
+	also := ""
+	if len(r.Also) > 0 {
+		also = "; the same of " + plaintext.Some(r.Also, 5)
 	}
-	whole.Type += l.Flag
-	return whole
+	if r.State == view.Look {
+		l.look(w, r, also)
+		return
+	}
+	what := r.First.For
+	if r.State == view.Asks && !r.Equal && running {
+		what = "answers it; the run continues its session"
+	}
+	for _, c := range r.Choices {
+		why := " " + c.For
+		if strings.HasPrefix(c.Type, "relay ungate") {
+			why = " to try again"
+		}
+		what += ";  " + c.Type + l.Flag + why
+	}
+	fmt.Fprintf(w, "  %s      %s%s\n", terminal.Pad(r.First.Type+l.Flag, widest), what, also)
 }
 
-// looks names the completed tasks that a person has to look at, and what to type for each.
-func (l Printer) looks(w io.Writer, tasks []*Task) {
-	const most = 10
-	for _, t := range tasks[:min(len(tasks), most)] {
-		id := t.ID + l.Flag
-		writeItem(w, l, t.ID+" needs a look: "+plaintext.Fit(report.Seen(t.Looks), maxWhy))
-		next := fmt.Sprintf("%s; then relay approve %s takes it as it is, or relay retry %s has it done again",
-			report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
-		fmt.Fprintf(w, "    %s\n", terminal.Hang(next, l.Width, "      "))
-	}
-	if rest := len(tasks) - most; rest > 0 {
-		fmt.Fprintf(w, "  and %d more tasks to look at\n", rest)
-	}
+// look prints a completed task that a person has to look at, and what to type for it.
+func (l Printer) look(w io.Writer, r *view.Row, also string) {
+	id := r.ID + l.Flag
+	writeItem(w, l, r.ID+" needs a look: "+r.Why+also)
+	next := fmt.Sprintf("%s; then relay approve %s takes it as it is, or relay retry %s has it done again", r.First.Type+l.Flag, id, id)
+	fmt.Fprintf(w, "    %s\n", terminal.Hang(next, l.Width, "      "))
 }
 
 // EpicReview prints the reviewers' verdict on the whole epic.
@@ -362,7 +359,7 @@ func (l Printer) forecast(w io.Writer, s *Report) {
 	var shown string
 	switch {
 	case s.Run.State != Running || !s.Paused.IsZero():
-		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.rest), plaintext.Count(f.Jobs, "job"), formatEstimate(f.long))
+		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.Left), plaintext.Count(f.Jobs, "job"), formatEstimate(f.LeftLong))
 	case !until.IsZero() && f.P50.After(until):
 		shown = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", nearTime(until, l.Now), formatEstimate(f.P50.Sub(until)), formatEstimate(f.P90.Sub(until)))
 	default:

@@ -1,4 +1,4 @@
-package report
+package view
 
 import (
 	"fmt"
@@ -13,19 +13,22 @@ import (
 // Journal takes in the event log of an epic for what the ledger does not keep: the runs there were, what they waited for, and
 // what was noted. It keeps that of one night: the runs of one relay work, of which each but the last ended for the next or crashed.
 type Journal struct {
-	wanted   string // the last run of the night; "": the newest
-	runs     []string
-	over     bool // what follows is of another night
-	session  []logged
-	waits    []Wait
-	notes    []Note
-	switches []Note // of tasks to another agent
+	wanted string // the last run of the night; "": the newest
+	runs   []string
+	over   bool // what follows is of another night
+	line   line // what went on when
+
+	Session  []Logged // runs of the night, oldest first
+	Waits    []Wait
+	Notes    []Note
+	Switches []Note // of tasks to another agent
 }
 
-type logged struct {
-	Run
+// Logged is a run in the log.
+type Logged struct {
+	OneRun
+	Seen time.Time // when its last event was written, or it stopped
 	pid  int
-	seen time.Time // of its last event
 }
 
 // NewJournal returns an empty journal for the night that ends with a run, or for the newest.
@@ -36,38 +39,39 @@ func (j *Journal) Add(e attempts.Event) {
 	if e.RunStarted != nil {
 		j.begin(e)
 	}
-	if !j.over && len(j.session) > 0 && (e.Request == nil || e.Cooldown == nil) { // the request itself is in the notes
+	if !j.over && len(j.Session) > 0 && (e.Request == nil || e.Cooldown == nil) { // the request itself is in the notes
 		j.addToNight(e)
 	}
 }
 
 // addToNight adds an event of the night.
 func (j *Journal) addToNight(e attempts.Event) {
-	run := &j.session[len(j.session)-1]
+	run := &j.Session[len(j.Session)-1]
 	if run.StoppedAt.IsZero() {
-		run.seen = e.At
+		run.Seen = e.At
 	}
-	if n := len(j.session); e.Ended != nil && n > 1 {
-		if killed := &j.session[n-2]; killed.StoppedAt.IsZero() && e.Ended.Seen.After(killed.seen) {
-			killed.seen = e.Ended.Seen
+	if n := len(j.Session); e.Ended != nil && n > 1 {
+		if killed := &j.Session[n-2]; killed.StoppedAt.IsZero() && e.Ended.Seen.After(killed.Seen) {
+			killed.Seen = e.Ended.Seen
 		}
 	}
+	j.line.add(&e)
 	switch {
 	case e.RunStopped != nil && e.Run == run.ID:
 		run.StoppedAt, run.ExitCode, run.Reason, run.Why = e.At, &e.RunStopped.ExitCode, e.RunStopped.Reason, e.RunStopped.Why
 	case e.Waiting != nil:
-		j.waits = append(j.waits, Wait{At: e.At, Kind: RunWaits, For: e.Waiting.For, Until: e.Waiting.Until, Why: e.Waiting.Why})
+		j.Waits = append(j.Waits, Wait{At: e.At, Kind: RunWaits, For: e.Waiting.For, Until: e.Waiting.Until, Why: e.Waiting.Why})
 	case e.Cooldown != nil && e.Cooldown.Until.IsZero():
-		j.waits = append(j.waits, Wait{At: e.At, Kind: AgentFree, For: e.Cooldown.Runner, Why: e.Cooldown.Why})
+		j.Waits = append(j.Waits, Wait{At: e.At, Kind: AgentFree, For: e.Cooldown.Runner, Why: e.Cooldown.Why})
 	case e.Cooldown != nil:
-		j.waits = append(j.waits, Wait{At: e.At, Kind: AgentCools, For: e.Cooldown.Runner, Until: e.Cooldown.Until, Why: e.Cooldown.Why})
+		j.Waits = append(j.Waits, Wait{At: e.At, Kind: AgentCools, For: e.Cooldown.Runner, Until: e.Cooldown.Until, Why: e.Cooldown.Why})
 	default:
 		kind, text := noted(e)
 		note := Note{At: e.At, Kind: kind, Task: e.Task, Attempt: e.Attempt, Text: text}
 		if kind == "switch" {
-			j.switches = append(j.switches, note)
+			j.Switches = append(j.Switches, note)
 		} else if kind != "" {
-			j.notes = append(j.notes, note)
+			j.Notes = append(j.Notes, note)
 		}
 	}
 }
@@ -110,8 +114,8 @@ func requestText(e attempts.Event) string {
 func (j *Journal) begin(e attempts.Event) {
 	j.runs = append(j.runs, e.Run)
 	rs := e.RunStarted
-	if n := len(j.session); n > 0 {
-		last := &j.session[n-1]
+	if n := len(j.Session); n > 0 {
+		last := &j.Session[n-1]
 		if last.ID == j.wanted {
 			j.over = true
 			return
@@ -120,12 +124,12 @@ func (j *Journal) begin(e attempts.Event) {
 			*j = Journal{wanted: j.wanted, runs: j.runs}
 		}
 	}
-	j.session = append(j.session, logged{Run: Run{ID: e.Run, StartedAt: e.At, Jobs: rs.Jobs, Until: rs.Until}, pid: rs.PID})
+	j.Session = append(j.Session, Logged{OneRun: OneRun{ID: e.Run, StartedAt: e.At, Jobs: rs.Jobs, Until: rs.Until}, pid: rs.PID})
 }
 
 // goesOn reports whether the run that begins now, in the process pid, continues the same night: after a crash, or when a relay
 // work begins another run itself, with a new plan or with tasks that the review of the whole epic wants.
-func (l *logged) goesOn(pid int, now time.Time) bool {
+func (l *Logged) goesOn(pid int, now time.Time) bool {
 	if l.StoppedAt.IsZero() {
 		return true
 	}
@@ -135,8 +139,23 @@ func (l *logged) goesOn(pid int, now time.Time) bool {
 
 // HasRun reports whether the run that was asked for is in the log.
 func (j *Journal) HasRun() bool {
-	return j.wanted == "" || len(j.session) > 0 && j.session[len(j.session)-1].ID == j.wanted
+	return j.wanted == "" || len(j.Session) > 0 && j.Session[len(j.Session)-1].ID == j.wanted
+}
+
+// Superseded reports whether another night came after this one.
+func (j *Journal) Superseded() bool {
+	n, m := len(j.runs), len(j.Session)
+	return n > 0 && m > 0 && j.runs[n-1] != j.Session[m-1].ID
 }
 
 // Runs returns the runs in the log, oldest first.
 func (j *Journal) Runs() []string { return j.runs }
+
+// ofNight returns the runs of the night.
+func (j *Journal) ofNight() []string {
+	runs := make([]string, len(j.Session))
+	for i := range j.Session {
+		runs[i] = j.Session[i].ID
+	}
+	return runs
+}

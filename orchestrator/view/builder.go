@@ -1,0 +1,390 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/limits"
+)
+
+// Input is what a Builder begins with.
+type Input struct {
+	Epic   *epic.Epic
+	Graph  *epic.Graph      // of Epic
+	Ledger *attempts.Ledger // as far as it is known; nil: nothing is. The builder folds later events into it
+	Run    string           // the last run of the night that is wanted; "": the newest
+
+	Running     bool        // somebody is at work on the epic: else attempts under way were interrupted. SetRunning changes it
+	MaxAttempts int         // of tasks that name no number of their own
+	Caps        limits.Caps // as the configuration has them; zero: those that the run began with
+	Flag        string      // that names the epic to other commands, as in " --epic ID"; "": none is needed
+	Refused     []Refused   // runners that would not work when they were last asked
+}
+
+// Builder keeps the model of an epic up to date, event by event. Several goroutines must not use it at once.
+type Builder struct {
+	in      Input
+	memory  *attempts.Memory
+	ledger  *attempts.Ledger // that the memory holds
+	known   uint64           // the ledger began with the events up to here
+	journal *Journal
+
+	sections []string   // by task
+	rows     []*Row     // by task; nil: to be made
+	moved    bool       // tasks have changed since causes and frees were found
+	causes   [][]string // by task: what needs a person and keeps it from running
+	frees    map[string]*freed
+	changed  Changed
+	summed   bool   // changed is up to date
+	graph    *Graph // without states; nil: not made yet
+}
+
+// freed are the tasks that wait for one that needs a person.
+type freed struct {
+	first []string
+	all   int
+}
+
+// mostNamed bounds the tasks that a row names of those that wait for it, and of those it waits for.
+const mostNamed = 5
+
+// New returns a builder. To know what went on before, give it the events that the ledger has as well: [attempts.Replay] has all.
+func New(in Input) *Builder {
+	b := &Builder{in: in, moved: true, journal: NewJournal(in.Run), rows: make([]*Row, in.Graph.Len())}
+	if in.Ledger != nil {
+		b.known = in.Ledger.Folded.Seq
+	}
+	b.memory = attempts.NewMemory(in.Graph, in.Ledger)
+	b.memory.View(func(l *attempts.Ledger) { b.ledger = l })
+	b.sections = make([]string, in.Graph.Len())
+	for _, g := range slices.Backward(in.Epic.Groups) {
+		for _, id := range g.Tasks {
+			if i, ok := in.Graph.Index(id); ok {
+				b.sections[i] = g.Name
+			}
+		}
+	}
+	return b
+}
+
+// Apply takes in the next event of the log: into the journal of the night, and into the ledger if it is newer than that.
+func (b *Builder) Apply(e *attempts.Event) {
+	b.journal.Add(*e)
+	if e.Seq != 0 && e.Seq <= b.known {
+		return
+	}
+	i, ok := b.in.Graph.Index(e.Task)
+	before := b.standing(i, ok)
+	b.memory.Fold(*e)
+	switch {
+	case e.RunStarted != nil || e.RunStopped != nil || e.Accepted != nil:
+		clear(b.rows)
+		b.moved = true
+	case ok:
+		b.rows[i] = nil
+		if b.standing(i, ok) == before {
+			return
+		}
+		b.moved = true
+		for _, d := range b.in.Graph.Dependants(i) {
+			b.rows[d] = nil
+		}
+	}
+}
+
+// standing is what other tasks depend on of a task.
+type standing struct {
+	status attempts.Status
+	gate   attempts.Reason
+}
+
+func (b *Builder) standing(i int, ok bool) (s standing) {
+	if !ok {
+		return s
+	}
+	id := b.in.Graph.ID(i)
+	if s.status = b.ledger.StatusOf(b.in.Graph, id); s.status == attempts.Gated {
+		s.gate = b.ledger.Record(id).Gate.Reason
+	}
+	return s
+}
+
+// SetRunning says whether somebody is at work on the epic.
+func (b *Builder) SetRunning(on bool) {
+	if on != b.in.Running {
+		b.in.Running = on
+		clear(b.rows)
+		b.moved = true
+	}
+}
+
+// SetRefused says which runners would not work when they were last asked.
+func (b *Builder) SetRefused(list []Refused) { b.in.Refused = list }
+
+// Ledger returns the ledger as the builder knows it. The caller does not change it.
+func (b *Builder) Ledger() *attempts.Ledger { return b.ledger }
+
+// Night returns the night as it is now, without graph, timeline and forecast.
+func (b *Builder) Night(now time.Time) *Night {
+	b.refresh()
+	n := &Night{
+		At: now.UTC(), Epic: Epic{b.in.Epic.ID, b.in.Epic.Title}, Run: b.run(now), Counts: Counts{}, Refused: b.in.Refused,
+		Money: MoneyOf(b.in.Epic, b.ledger, b.journal.ofNight(), capsOf(b)), Changed: b.changed, Notes: b.journal.Notes, Failing: b.ledger.Regressed,
+		Needs: []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: []*Row{},
+	}
+	for i := range b.rows {
+		row := b.rowAt(i, now)
+		n.Counts[row.State]++
+		switch row.State.Group() {
+		case NeedsYou:
+			if n.Needs = append(n.Needs, row); row.State == Look {
+				n.Done = append(n.Done, row)
+			}
+		case Working:
+			n.Working = append(n.Working, row)
+		case Waiting:
+			n.Waiting = append(n.Waiting, row)
+		case IsDone:
+			n.Done = append(n.Done, row)
+		}
+	}
+	needs := len(n.Needs)
+	n.Needs = sortNeeds(n.Needs)
+	slices.SortStableFunc(n.Working, func(a, b *Row) int { return a.Since.Compare(b.Since) })
+	slices.SortStableFunc(n.Waiting, func(a, b *Row) int { return cmp.Compare(rank(a.State), rank(b.State)) })
+	slices.SortStableFunc(n.Done, func(a, b *Row) int { return a.Since.Compare(b.Since) })
+	n.Sentence = sentenceOf(n, needs)
+	return n
+}
+
+// Needs returns what needs a person, as Night does, without the cost of the other rows.
+func (b *Builder) Needs() (rows []*Row) {
+	b.findCauses()
+	for i := range b.rows {
+		id := b.in.Graph.ID(i)
+		if b.state(id, b.ledger.Record(id)).Group() != NeedsYou {
+			continue
+		}
+		if b.rows[i] == nil {
+			b.rows[i] = b.row(i)
+		}
+		rows = append(rows, b.rows[i])
+	}
+	return sortNeeds(rows)
+}
+
+// BlockedBy returns the tasks that need a person and keep the one at a place of the plan from running, at most three.
+func (b *Builder) BlockedBy(place int) []string {
+	b.findCauses()
+	return b.causes[place]
+}
+
+// Row returns a task as views list it; nil if the plan does not have it.
+func (b *Builder) Row(id string, now time.Time) *Row {
+	i, ok := b.in.Graph.Index(id)
+	if !ok {
+		return nil
+	}
+	b.refresh()
+	return b.rowAt(i, now)
+}
+
+// rowAt returns the row of a task at a time: one that could start is limited while no agent for it may be asked.
+func (b *Builder) rowAt(i int, now time.Time) *Row {
+	row := b.rows[i]
+	if row.State != Ready || !b.in.Running {
+		return row
+	}
+	until, who := b.limit(b.in.Epic.Tasks[i].Runner, now)
+	if until.IsZero() {
+		return row
+	}
+	limited := *row
+	limited.State, limited.Until, limited.Why = Limited, until, "waits for "+who.For+because(who.Why)
+	return &limited
+}
+
+// limit returns until when no agent for a task may be asked, and which one returns first; zero: one may be asked now.
+func (b *Builder) limit(only string, now time.Time) (first time.Time, who Wait) {
+	names := b.runners()
+	if only != "" {
+		names = []string{only}
+	}
+	for k, name := range names {
+		c := b.ledger.Cooldowns[name]
+		if !c.Until.After(now) {
+			return time.Time{}, Wait{}
+		}
+		if k == 0 || c.Until.Before(first) {
+			first, who = c.Until, Wait{Kind: AgentCools, For: name, Until: c.Until, Why: c.Why}
+		}
+	}
+	return first, who
+}
+
+// runners are the agents that the newest run may ask, in that order; none: unknown.
+func (b *Builder) runners() []string {
+	if r := b.journal.line.rules; r != nil {
+		return r.Runners
+	}
+	return nil
+}
+
+// refresh makes the rows that have changed.
+func (b *Builder) refresh() {
+	b.findCauses()
+	for i, row := range b.rows {
+		if row == nil {
+			b.rows[i], b.summed = b.row(i), false
+		}
+	}
+	if !b.summed {
+		b.changed, b.summed = changesOf(b), true
+	}
+}
+
+// findCauses finds what needs a person and keeps tasks from running, and drops the rows for which that has changed.
+func (b *Builder) findCauses() {
+	if !b.moved {
+		return
+	}
+	b.moved = false
+	causes, frees := attempts.AllRootCauses(b.ledger, b.in.Graph), map[string]*freed{}
+	for i, list := range causes {
+		if len(list) == 0 || b.ledger.Record(b.in.Graph.ID(i)).Completed {
+			continue
+		}
+		for _, id := range list {
+			f := cmp.Or(frees[id], &freed{})
+			if f.all++; len(f.first) < mostNamed {
+				f.first = append(f.first, b.in.Graph.ID(i))
+			}
+			frees[id] = f
+		}
+	}
+	for i := range b.rows {
+		id := b.in.Graph.ID(i)
+		if b.causes != nil && !slices.Equal(causes[i], b.causes[i]) || !sameFreed(frees[id], b.frees[id]) {
+			b.rows[i] = nil
+		}
+	}
+	b.causes, b.frees = causes, frees
+}
+
+func sameFreed(a, b *freed) bool {
+	return a == b || a != nil && b != nil && a.all == b.all && slices.Equal(a.first, b.first)
+}
+
+// rank is the place of a state among the rows of its group: what waits begins with what can start.
+func rank(s State) int {
+	return slices.Index([]State{Asks, Gated, Held, Look, Ready, Limited, Interrupted, Blocked}, s)
+}
+
+// sortNeeds puts what needs a person in the order to do it, and puts tasks with one cause into one row.
+func sortNeeds(rows []*Row) []*Row {
+	slices.SortStableFunc(rows, func(a, b *Row) int {
+		return cmp.Or(cmp.Compare(b.FreesAll, a.FreesAll), cmp.Compare(rank(a.State), rank(b.State)), cmp.Compare(a.Place, b.Place))
+	})
+	first, list := map[string]int{}, []*Row{}
+	for _, row := range rows {
+		at, known := first[row.cause]
+		if !known || row.cause == "" {
+			first[row.cause] = len(list)
+			list = append(list, row)
+			continue
+		}
+		if len(list[at].Also) == 0 {
+			leads := *list[at]
+			list[at] = &leads
+		}
+		list[at].Also = append(list[at].Also, row.ID)
+	}
+	return list
+}
+
+// run returns the newest run of the night.
+func (b *Builder) run(now time.Time) Run {
+	l := b.ledger
+	r := Run{ID: l.Folded.Run, State: Never, Paused: l.Paused, Runners: b.runners()}
+	last := OneRun{StartedAt: l.Status.StartedAt, StoppedAt: l.Status.StoppedAt, Reason: l.Status.LastExitReason, Why: l.Why, Until: l.Until}
+	if l.Status.State == "stopped" {
+		last.ExitCode = &l.Status.LastExitCode
+	}
+	r.Began = last.StartedAt
+	if n := len(b.journal.Session); n > 0 {
+		one := b.journal.Session[n-1]
+		last, r.ID, r.Runs, r.Began, r.Jobs = one.OneRun, one.ID, n, b.journal.Session[0].StartedAt, one.Jobs
+		if last.StoppedAt.IsZero() {
+			r.EndedAt = one.Seen
+		}
+	} else if l.Status.State == "" && !b.in.Running {
+		return Run{State: Never}
+	}
+	switch {
+	case b.in.Running && b.in.Run == "":
+		r.State, r.EndedAt, r.Until = On, time.Time{}, last.Until
+		b.addWaits(&r, now)
+	case last.ExitCode == nil:
+		r.State = Killed
+	default:
+		r.State, r.EndedAt, r.ExitCode, r.Reason, r.Why = Ended, last.StoppedAt, last.ExitCode, last.Reason, last.Why
+	}
+	return r
+}
+
+// addWaits adds what keeps tasks of a run from starting.
+func (b *Builder) addWaits(r *Run, now time.Time) {
+	if w := b.ledger.Waiting; w != nil {
+		r.Waits = &Wait{Kind: RunWaits, For: w.For, Until: w.Until, Why: w.Why}
+	}
+	for name, c := range b.ledger.Cooldowns {
+		if c.Until.After(now) {
+			r.Cooling = append(r.Cooling, Wait{Kind: AgentCools, For: name, Until: c.Until, Why: c.Why})
+		}
+	}
+	slices.SortFunc(r.Cooling, func(a, b Wait) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.For, b.For)) })
+}
+
+// Graph returns the plan with the states of its tasks. It lays out the plan once.
+func (b *Builder) Graph(now time.Time) *Graph {
+	b.refresh()
+	if b.graph == nil {
+		b.graph = graphOf(b.in.Epic, b.in.Graph, b.sections)
+	}
+	g := *b.graph
+	g.Nodes, g.Sections = slices.Clone(g.Nodes), slices.Clone(g.Sections)
+	for i := range g.Nodes {
+		g.Nodes[i].State = b.rowAt(i, now).State
+	}
+	for k := range g.Sections {
+		c := Counts{}
+		for _, i := range g.Sections[k].Tasks {
+			c[g.Nodes[i].State]++
+		}
+		g.Sections[k].Counts = c
+	}
+	return &g
+}
+
+// Timeline returns what went on when in the night, as far as the builder was given its events.
+func (b *Builder) Timeline(now time.Time) *Timeline {
+	l := &b.journal.line
+	t := &Timeline{Jobs: len(l.jobs), Spans: slices.Clone(l.spans), To: now.UTC()}
+	if run := b.run(now); run.State != On {
+		t.To = run.EndedAt
+	}
+	for k := range t.Spans {
+		s := &t.Spans[k]
+		if (s.To.IsZero() || s.To.After(t.To) && s.Task == "") && !b.in.Running {
+			s.To = t.To
+		}
+	}
+	slices.SortStableFunc(t.Spans, func(a, b Span) int { return a.From.Compare(b.From) })
+	if len(t.Spans) > 0 {
+		t.From = t.Spans[0].From
+	}
+	return t
+}

@@ -1,0 +1,161 @@
+package view
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/limits"
+)
+
+// Spender is an agent with a model, and what its attempts have used; reviews count with the attempt they are of.
+type Spender struct {
+	Runner   string `json:"runner"`
+	Model    string `json:"model,omitempty"` // "": it did not say
+	Attempts int    `json:"attempts"`
+	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something without a known price
+	attempts.Usage
+	Seconds float64 `json:"seconds"` // that its attempts took, with their checks and reviews
+}
+
+// Spenders are all that have used something.
+type Spenders []Spender
+
+// Add counts an attempt, unless it used nothing.
+func (s *Spenders) Add(a *attempts.Attempt) {
+	if a.Usage == nil {
+		return
+	}
+	at := slices.IndexFunc(*s, func(o Spender) bool { return o.Runner == a.Runner && o.Model == a.Model })
+	if at < 0 {
+		at = len(*s)
+		*s = append(*s, Spender{Runner: a.Runner, Model: a.Model})
+	}
+	one := &(*s)[at]
+	one.Attempts++
+	one.Usage.Add(*a.Usage)
+	one.Seconds = math.Round(1000*(one.Seconds+seconds(a.StartedAt, a.EndedAt))) / 1000
+	if !a.Usage.KnownCost() && !a.Usage.Unused() {
+		one.Unpriced++
+	}
+}
+
+// Rank puts them in order, the dearest first.
+func (s Spenders) Rank() {
+	slices.SortFunc(s, func(a, b Spender) int {
+		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens),
+			cmp.Compare(a.Runner, b.Runner), cmp.Compare(a.Model, b.Model))
+	})
+}
+
+// MoneyOf returns what the attempts of some runs, of one night, and of the whole epic have used, and what is left of the caps.
+func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Caps) Money {
+	m := Money{By: Spenders{}, Caps: []Cap{}}
+	tried := false
+	for i := range e.Tasks {
+		rec := l.Record(e.Tasks[i].ID)
+		for k := range rec.Attempts {
+			a := &rec.Attempts[k]
+			if a.Usage != nil {
+				m.Epic.Add(*a.Usage)
+			}
+			if tried = true; !slices.Contains(tonight, a.Run) {
+				continue
+			}
+			m.By.Add(a)
+		}
+	}
+	for i := range l.EpicReviews {
+		r := &l.EpicReviews[i]
+		if r.Usage == nil {
+			continue
+		}
+		if m.Epic.Add(*r.Usage); slices.Contains(tonight, r.Run) {
+			m.By.Add(&attempts.Attempt{Runner: "review of the epic", Usage: r.Usage})
+		}
+	}
+	m.By.Rank()
+	for i := range m.By {
+		m.Night.Add(m.By[i].Usage)
+		m.Unpriced += m.By[i].Unpriced
+	}
+	for _, one := range []*Cap{CapOf(limits.ScopeRun, caps.Run, m.Night, tried), CapOf(limits.ScopeEpic, caps.Epic, m.Epic, tried)} {
+		if one != nil {
+			m.Caps = append(m.Caps, *one)
+		}
+	}
+	return m
+}
+
+// capsOf returns the caps of run and epic: those of the configuration, else those that the run began with.
+func capsOf(b *Builder) limits.Caps {
+	if r := b.journal.line.rules; r != nil && b.in.Caps.Run == (limits.Cap{}) && b.in.Caps.Epic == (limits.Cap{}) {
+		return limits.Caps{Run: r.RunCap, Epic: r.EpicCap}
+	}
+	return b.in.Caps
+}
+
+// CapOf reports what of a cap is left; nil without a cap. The cost of attempts is unknown if all of them together cost nothing.
+func CapOf(of limits.Scope, c limits.Cap, u attempts.Usage, tried bool) *Cap {
+	if c == (limits.Cap{}) {
+		return nil
+	}
+	all := &Cap{Scope: of, USD: bound(c.USD, u.CostUSD), Tokens: bound(c.Tokens, u.Uncached())}
+	if all.USD != nil {
+		all.USD.Unknown = tried && !u.KnownCost()
+		all.USD.Estimated = u.EstimatedCost()
+	}
+	if all.Tokens != nil {
+		all.Tokens.Estimated = u.Estimated
+	}
+	return all
+}
+
+func bound[N int64 | float64](most, spent N) *Bound[N] {
+	if most <= 0 {
+		return nil
+	}
+	return &Bound[N]{Cap: most, Spent: spent, Left: max(most-spent, 0)}
+}
+
+// seconds returns a time in seconds; 0 if its begin or end is unknown.
+func seconds(from, to time.Time) float64 {
+	if from.IsZero() || to.IsZero() {
+		return 0
+	}
+	return max(float64(to.Sub(from).Milliseconds())/1000, 0)
+}
+
+// changesOf sums up what has landed.
+func changesOf(b *Builder) Changed {
+	in := b.ledger.Integration
+	c := Changed{Branch: in.Branch, From: in.From, Finished: in.Finished}
+	files, undo := map[string]bool{}, ""
+	for _, row := range b.rows {
+		if row.State.Group() != IsDone && row.State != Look || row.Landed == "" {
+			continue
+		}
+		c.Landings++
+		c.Added, c.Deleted, undo = c.Added+row.Added, c.Deleted+row.Deleted, row.ID
+		for _, a := range b.ledger.Record(row.ID).Attempts {
+			if a.Landed == row.Landed {
+				for _, f := range a.Receipt.FilesChanged {
+					files[f] = true
+				}
+			}
+		}
+	}
+	if c.Files = len(files); c.Branch != "" && c.Landings > 0 {
+		if c.Finished == "" {
+			c.Next = append(c.Next, Finish(c.From))
+		}
+		c.Next = append(c.Next, Command{"relay retry " + undo, "has a landed task done again"})
+	}
+	for k := range c.Next {
+		addFlag(&c.Next[k], b.in.Flag)
+	}
+	return c
+}

@@ -1,0 +1,77 @@
+package view
+
+import (
+	"slices"
+
+	"relay/epic"
+)
+
+// graphOf lays the plan out in levels, without states.
+func graphOf(e *epic.Epic, of *epic.Graph, sections []string) *Graph {
+	g := &Graph{Nodes: make([]Node, of.Len()), Critical: of.CriticalPath()}
+	deps := direct(of)
+	for _, i := range of.Order() {
+		n := &g.Nodes[i]
+		*n = Node{ID: of.ID(i), Title: e.Tasks[i].Title, Section: sections[i], Deps: deps[i]}
+		for _, d := range n.Deps {
+			n.Level = max(n.Level, g.Nodes[d].Level+1)
+		}
+		g.Levels = max(g.Levels, n.Level+1)
+	}
+	for _, i := range g.Critical {
+		g.Nodes[i].Critical = true
+	}
+	place := map[string]int{}
+	for i := range g.Nodes {
+		name := g.Nodes[i].Section
+		if name == "" {
+			continue
+		}
+		at, known := place[name]
+		if !known {
+			at = len(g.Sections)
+			place[name] = at
+			g.Sections = append(g.Sections, Section{Name: name, Deps: []int{}})
+		}
+		g.Sections[at].Tasks = append(g.Sections[at].Tasks, i)
+	}
+	for k := range g.Sections {
+		s := &g.Sections[k]
+		for _, i := range s.Tasks {
+			for _, d := range g.Nodes[i].Deps {
+				if at, ok := place[g.Nodes[d].Section]; ok && at != k && !slices.Contains(s.Deps, at) {
+					s.Deps = append(s.Deps, at)
+				}
+			}
+		}
+		slices.Sort(s.Deps)
+	}
+	return g
+}
+
+// direct returns the dependencies of each task without those that another of its dependencies needs anyway. A set of bits holds what each
+// task needs at any distance.
+func direct(g *epic.Graph) [][]int {
+	words := (g.Len() + 63) / 64
+	all, kept := make([]uint64, words*g.Len()), make([][]int, g.Len())
+	needs := func(i int) []uint64 { return all[i*words : (i+1)*words] }
+	for _, i := range g.Order() {
+		mine, deps := needs(i), g.Deps(i)
+		for _, d := range deps {
+			for w, bits := range needs(d) {
+				mine[w] |= bits
+			}
+		}
+		kept[i] = []int{}
+		for _, d := range deps {
+			if mine[d/64]&(1<<(d%64)) == 0 {
+				kept[i] = append(kept[i], d)
+			}
+		}
+		for _, d := range deps {
+			mine[d/64] |= 1 << (d % 64)
+		}
+		slices.Sort(kept[i])
+	}
+	return kept
+}

@@ -1,0 +1,335 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/epic/plaintext"
+)
+
+// Bounds of what a row says, in columns, and of the lines that tell most.
+const (
+	wideWhy     = 300
+	wideTelling = 200
+	mostTelling = 3
+)
+
+// row makes the row of a task.
+func (b *Builder) row(i int) *Row {
+	t := &b.in.Epic.Tasks[i]
+	rec := b.ledger.Record(t.ID)
+	limit := b.in.MaxAttempts
+	if n := b.ledger.Settings.MaxAttemptsPerTask; n > 0 && b.in.Running {
+		limit = n
+	}
+	r := &Row{
+		ID: t.ID, Title: t.Title, Section: b.sections[i], Place: i, State: b.state(t.ID, rec), Attempt: rec.Charges(),
+		Max: cmp.Or(max(t.MaxAttempts, 0), limit), Tries: len(rec.Attempts), Usage: rec.Used(), Looks: rec.Looks(),
+		person: t.Kind == epic.KindPerson,
+	}
+	for k := range rec.Attempts {
+		r.addAttempt(&rec.Attempts[k])
+	}
+	if f := b.frees[t.ID]; f != nil {
+		r.Frees, r.FreesAll = f.first, f.all
+	}
+	b.explain(r, i, rec)
+	if r.First != nil {
+		addFlag(r.First, b.in.Flag)
+	}
+	for k := range r.Choices {
+		addFlag(&r.Choices[k], b.in.Flag)
+	}
+	return r
+}
+
+// state returns the state of a task, at a time when no agent cools.
+func (b *Builder) state(id string, rec *attempts.TaskRecord) State {
+	switch b.ledger.StatusOf(b.in.Graph, id) {
+	case attempts.Completed:
+		if len(rec.Looks()) > 0 {
+			return Look
+		}
+		return Done
+	case attempts.Gated:
+		switch rec.Gate.Reason {
+		case attempts.AwaitsAnswer:
+			return Asks
+		case attempts.UserBlocked:
+			return Held
+		default:
+			return Gated
+		}
+	case attempts.InProgress:
+		if !b.in.Running {
+			return Interrupted
+		}
+		return Running
+	case attempts.BlockedOn:
+		return Blocked
+	default:
+		if _, stopped := b.ledger.Held[id]; stopped {
+			return Held
+		}
+		return Ready
+	}
+}
+
+// addAttempt adds what an attempt of the task says, the oldest first.
+func (r *Row) addAttempt(a *attempts.Attempt) {
+	r.Agent, r.Model = a.Runner, a.Model
+	if a.Result == attempts.ResultInProgress {
+		r.Since = a.StartedAt
+		if r.State == Running {
+			r.Attempt++
+		}
+		return
+	}
+	r.Seconds = math.Round(1000*(r.Seconds+seconds(a.StartedAt, a.EndedAt))) / 1000
+	if a.Receipt.DiffStat != "" || a.Landed != "" {
+		r.Base, r.Head = a.Base, a.Head
+		r.Files, r.Added, r.Deleted = statOf(a.Receipt.DiffStat)
+		r.Files = max(r.Files, len(a.Receipt.FilesChanged))
+	}
+	if a.Result == attempts.ResultSuccess && (r.State == Done || r.State == Look) {
+		r.Since, r.Already = a.EndedAt, a.Receipt.AlreadyDone
+		r.Unproven = len(a.Receipt.Checks) == 0 && a.Receipt.Verdict == ""
+		if r.Landed = a.Landed; a.Landed != "" {
+			r.LandedAt = a.EndedAt
+		}
+	}
+}
+
+// statOf reads the sums in the last line of git diff --stat: files, lines added and lines deleted.
+func statOf(stat string) (files, added, deleted int) {
+	last := stat[strings.LastIndexByte(stat, '\n')+1:]
+	for part := range strings.SplitSeq(last, ",") {
+		number, what, _ := strings.Cut(strings.TrimSpace(part), " ")
+		n, err := strconv.Atoi(number)
+		switch {
+		case err != nil:
+		case strings.HasPrefix(what, "file"):
+			files = n
+		case strings.HasPrefix(what, "insertion"):
+			added = n
+		case strings.HasPrefix(what, "deletion"):
+			deleted = n
+		}
+	}
+	return files, added, deleted
+}
+
+// explain says why the task is in its state, and what a person can do about it.
+func (b *Builder) explain(r *Row, i int, rec *attempts.TaskRecord) {
+	last := lastEnded(rec)
+	switch r.State {
+	case Look:
+		r.Why, r.cause = fit(Seen(r.Looks)), Seen(r.Looks)
+		if last != nil && r.Already {
+			r.Telling = oneLine(last.Receipt.Summary)
+		}
+		r.offer(lookCommands(r.ID, r.Looks))
+	case Gated, Held, Asks:
+		b.explainGate(r, rec, last)
+	case Blocked:
+		waits := b.ledger.WaitsFor(b.in.Graph, r.ID)
+		r.Why, r.WaitsFor, r.BlockedBy = "waits for "+plaintext.Some(waits, mostNamed), waits[:min(len(waits), mostNamed)], b.causes[i]
+		if len(r.BlockedBy) > 0 {
+			r.Why = "blocked by " + b.named(r.BlockedBy)
+		}
+	case Running:
+		r.Phase, r.PhaseAt = b.journal.line.phaseOf(r.ID, r.Since)
+	case Interrupted:
+		r.Why = "interrupted; the next run continues it"
+	case Ready:
+		r.Why = lastTime(last)
+	case Done:
+		if r.Unproven && !r.person {
+			r.Why = "neither a check nor a reviewer proved it"
+		}
+		if r.Already {
+			r.Why = "it was done already"
+		}
+	default:
+	}
+}
+
+// lastTime says how the last attempt of a task that can start has failed; "": it has not.
+func lastTime(last *attempts.Attempt) string {
+	if last == nil || last.Result == attempts.ResultSuccess {
+		return ""
+	}
+	return fit("last time: " + last.Receipt.ErrorSummary)
+}
+
+// lastEnded returns the last attempt that has ended; nil: none has.
+func lastEnded(rec *attempts.TaskRecord) (last *attempts.Attempt) {
+	for k := range rec.Attempts {
+		if rec.Attempts[k].Result != attempts.ResultInProgress {
+			last = &rec.Attempts[k]
+		}
+	}
+	return last
+}
+
+// named lists tasks that need a person with their states: "T18, gated".
+func (b *Builder) named(ids []string) string {
+	said := make([]string, len(ids))
+	for k, id := range ids {
+		said[k] = id
+		if word := b.state(id, b.ledger.Record(id)); k == len(ids)-1 {
+			said[k] += map[State]string{Asks: ", which asks you", Held: ", held", Gated: ", gated"}[word]
+		}
+	}
+	return strings.Join(said, ", ")
+}
+
+// explainGate says why the task is gated, what tells most about it, and what to type.
+func (b *Builder) explainGate(r *Row, rec *attempts.TaskRecord, last *attempts.Attempt) {
+	g := rec.Gate
+	if g == nil { // a person stopped its attempt
+		r.Since, r.Why = b.ledger.Held[r.ID], "stopped by you"
+		r.offer([]Command{{"relay retry " + r.ID, "have it tried again in this run"}})
+		return
+	}
+	r.Since, r.Detail, r.Why = g.At, g.Detail, fit(g.Text())
+	if len(rec.Attempts) > rec.CountFrom && last != nil && r.State == Gated {
+		r.Telling, r.cause = tellingOf(&last.Receipt), attempts.Cause(last.Receipt)
+		r.why(g, &last.Receipt)
+	}
+	if r.State == Asks {
+		r.Asked = true
+		for _, q := range rec.OpenQuestions() {
+			r.Telling = append(r.Telling, oneLine(q)...)
+		}
+		if len(r.Telling) == 0 {
+			r.Telling = oneLine(g.Detail)
+		}
+		if r.Why = "it asks you"; rec.Attempts != nil {
+			r.Why += "; the answer continues its session"
+		}
+	}
+	r.offer(remedy(r, g, last))
+}
+
+// why says why a task with telling lines is gated: these say the rest.
+func (r *Row) why(g *attempts.Gate, receipt *attempts.Receipt) {
+	if len(r.Telling) == 0 {
+		return
+	}
+	switch g.Reason {
+	case attempts.MaxAttempts:
+		r.Why = fmt.Sprintf("all of its %s failed", plaintext.Count(max(r.Attempt, 1), "attempt"))
+	case attempts.RepeatedFailure:
+		r.Why = "the same error in every attempt"
+		if r.Attempt == 2 {
+			r.Why = "the same error in both attempts"
+		}
+	case attempts.QualityGateBlocked:
+		r.Why = "blocked in review"
+		if receipt.Review != nil {
+			var by []string
+			for _, o := range receipt.Review.Opinions {
+				by = append(by, o.Reviewer)
+			}
+			r.Why = strings.TrimSuffix("blocked in review by "+plaintext.Listed(by), " by ")
+		}
+	default: // its gate says more
+	}
+}
+
+// tellingOf returns the lines that tell most about a failure: of reviewers, of the checks that failed, or what the attempt ended with.
+func tellingOf(r *attempts.Receipt) (lines []string) {
+	if r.Review != nil {
+		for _, o := range r.Review.Opinions {
+			for _, f := range o.Verdict.Findings {
+				lines = append(lines, oneLine(f.InShort())...)
+			}
+		}
+	}
+	for _, c := range r.Checks {
+		if c.FailedOnWork() {
+			telling := plaintext.TellingLines(c.Tail)
+			if most := plaintext.MostTelling(telling); most != "" {
+				lines = append(lines, oneLine(most)...)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		lines = oneLine(r.ErrorSummary)
+	}
+	lines = slices.Compact(lines)
+	return lines[:min(len(lines), mostTelling)]
+}
+
+// oneLine returns a text as a list of one line, cut; none for no text.
+func oneLine(text string) []string {
+	if text = plaintext.Fit(plaintext.Line(strings.TrimSpace(text)), wideTelling); text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+func fit(text string) string { return plaintext.Fit(text, wideWhy) }
+
+func because(why string) string { return plaintext.Because(fit(why)) }
+
+// offer sets what to type: the first command, and those that may come then.
+func (r *Row) offer(list []Command) {
+	if len(list) > 0 {
+		r.First, r.Choices = &list[0], list[1:]
+	}
+}
+
+// sentenceOf returns the parts of the first line of a view; needs is how many tasks need a person.
+func sentenceOf(n *Night, needs int) Sentence {
+	c := n.Counts
+	s := Sentence{Done: c.Group(IsDone), Total: c.Total(), Running: c[Running], NeedYou: needs}
+	if len(n.Needs) == 0 {
+		return s
+	}
+	r := n.Needs[0]
+	s.Task = r.ID
+	switch r.State {
+	case Asks:
+		s.Start = "Answer " + r.ID + " first"
+	case Look:
+		s.Start = "Look at " + r.ID + " first"
+	default:
+		s.Start = "Begin with " + r.ID
+	}
+	if more := r.FreesAll - len(r.Frees); more > 0 {
+		s.Start += fmt.Sprintf(": it frees %s", plaintext.Count(r.FreesAll, "task"))
+	} else if r.FreesAll > 0 {
+		s.Start += ": it frees " + plaintext.Listed(r.Frees)
+	}
+	return s
+}
+
+// String returns the sentence in words.
+func (s Sentence) String() string {
+	parts := []string{fmt.Sprintf("%d of %s %s done", s.Done, plaintext.Count(s.Total, "task"), plaintext.Verb(s.Done, "is", "are"))}
+	if s.Running > 0 {
+		parts = append(parts, fmt.Sprintf("%d still %s", s.Running, plaintext.Verb(s.Running, "runs", "run")))
+	}
+	if s.NeedYou > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s you", s.NeedYou, plaintext.Verb(s.NeedYou, "needs", "need")))
+	}
+	if s.Done == s.Total && s.Total > 0 {
+		parts[0] = fmt.Sprintf("all %s are done", plaintext.Count(s.Total, "task"))
+	}
+	said := strings.Join(parts, ", ")
+	if n := len(parts); n > 1 {
+		said = strings.Join(parts[:n-1], ", ") + ", and " + parts[n-1]
+	}
+	if s.Start != "" {
+		said += ". " + s.Start
+	}
+	return said + "."
+}

@@ -1,0 +1,190 @@
+package view
+
+import (
+	"slices"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+)
+
+// line is what went on when in one night, kept up to date event by event. Spans are named by their places, from 1; 0 is none.
+type line struct {
+	spans []Span
+	open  map[string]*work // attempts under way, by task
+	jobs  []bool           // by row of the timeline: it is taken
+	wait  int              // of the run
+	pause int
+	cools map[string]int  // by agent
+	rules *attempts.Rules // of the newest run
+	began attempts.Step   // its first step
+}
+
+// work is an attempt under way.
+type work struct {
+	span, part int // part is the span of its phase, unless the agent is at work
+	phase      Phase
+	since      time.Time
+}
+
+// add takes in an event of the night.
+func (l *line) add(e *attempts.Event) {
+	for k := range e.Steps {
+		l.step(&e.Steps[k])
+	}
+	switch {
+	case e.Type == attempts.TypeAttemptStarted:
+		l.close(&l.wait, e.At)
+		l.start(e)
+	case e.Type == attempts.TypePhase:
+		if to, known := phases[engine.EventKind(e.Phase)]; known {
+			l.phase(e.Task, to, e.At)
+		}
+	case e.Type == attempts.TypeLanding:
+		l.phase(e.Task, PhaseLanding, e.At)
+	case e.Ended != nil:
+		l.ended(e)
+	case e.Waiting != nil:
+		l.close(&l.wait, e.At)
+		l.wait = l.put(Span{Kind: SpanWait, Agent: e.Waiting.For, From: e.At, To: e.Waiting.Until, Why: fit(e.Waiting.Why)})
+	case e.Cooldown != nil:
+		l.cool(e)
+	case e.RunStopped != nil:
+		l.close(&l.wait, e.At)
+		l.close(&l.pause, e.At)
+	case e.Request != nil && e.Request.What == attempts.RequestPause:
+		l.pause = l.put(Span{Kind: SpanPause, From: e.At})
+	case e.Request != nil && e.Request.What == attempts.RequestContinue:
+		l.close(&l.pause, e.At)
+	}
+}
+
+// phases are the parts of an attempt, as the log has them.
+var phases = map[engine.EventKind]Phase{
+	engine.KindActivity: PhaseAgent, engine.KindChecking: PhaseChecks, engine.KindReviewing: PhaseReview,
+}
+
+// step takes in a step of the run: its rules, and when work was proved.
+func (l *line) step(s *attempts.Step) {
+	switch s.Kind {
+	case attempts.StepBegun:
+		l.rules, l.began = s.Rules, *s
+	case attempts.StepProved:
+		l.phase(s.Task, PhaseLanding, l.began.Day.Add(time.Duration(s.Ran-l.began.Ran+s.Drift)))
+	default: // events say the others
+	}
+}
+
+func (l *line) put(s Span) int {
+	l.spans = append(l.spans, s)
+	return len(l.spans)
+}
+
+// close ends a span that goes on, if there is one.
+func (l *line) close(span *int, at time.Time) {
+	if *span == 0 {
+		return
+	}
+	if s := &l.spans[*span-1]; s.To.IsZero() || s.To.After(at) {
+		s.To = at
+	}
+	*span = 0
+}
+
+// start begins an attempt in the first row of the timeline that is free.
+func (l *line) start(e *attempts.Event) {
+	job := slices.Index(l.jobs, false)
+	if job < 0 {
+		job = len(l.jobs)
+		l.jobs = append(l.jobs, false)
+	}
+	l.jobs[job] = true
+	if l.open == nil {
+		l.open = map[string]*work{}
+	}
+	s := Span{Kind: SpanAttempt, Job: job + 1, Task: e.Task, Attempt: e.Attempt, From: e.At}
+	if e.Started != nil {
+		s.Agent = e.Started.Runner
+	}
+	l.leave(e.Task, e.At)
+	l.open[e.Task] = &work{span: l.put(s), phase: PhaseAgent, since: e.At}
+}
+
+// phase begins another part of an attempt. Work that waits for its landing has no job any more.
+func (l *line) phase(task string, to Phase, at time.Time) {
+	w := l.open[task]
+	if w == nil || w.phase == to || w.phase == PhaseLanding {
+		return
+	}
+	l.close(&w.part, at)
+	w.phase, w.since = to, at
+	s := l.spans[w.span-1]
+	s.From = at
+	switch to {
+	case PhaseChecks:
+		s.Kind = SpanChecks
+	case PhaseReview:
+		s.Kind = SpanReview
+	case PhaseLanding:
+		l.leave(task, at)
+		s.Kind, s.Job = SpanLanding, 0
+	case PhaseAgent:
+		return
+	}
+	w.part = l.put(s)
+}
+
+// leave ends the span of an attempt, and frees its job.
+func (l *line) leave(task string, at time.Time) {
+	w := l.open[task]
+	if w == nil || !l.spans[w.span-1].To.IsZero() {
+		return
+	}
+	s := &l.spans[w.span-1]
+	s.To, l.jobs[s.Job-1] = at, false
+}
+
+// ended ends an attempt.
+func (l *line) ended(e *attempts.Event) {
+	w := l.open[e.Task]
+	if w == nil {
+		return
+	}
+	l.leave(e.Task, e.At)
+	for _, span := range []int{w.span, w.part} {
+		if span > 0 {
+			s := &l.spans[span-1]
+			s.Result, s.Outcome = e.Ended.Result, e.Ended.Outcome
+			if e.Ended.Result != attempts.ResultSuccess {
+				s.Why = fit(e.Ended.Receipt.ErrorSummary)
+			}
+		}
+	}
+	l.close(&w.part, e.At)
+	delete(l.open, e.Task)
+}
+
+// cool begins the time in which an agent is not asked, or ends it.
+func (l *line) cool(e *attempts.Event) {
+	if l.cools == nil {
+		l.cools = map[string]int{}
+	}
+	c := e.Cooldown
+	before := l.cools[c.Runner]
+	if before > 0 && c.Until.After(l.spans[before-1].To) && !l.spans[before-1].To.Before(e.At) {
+		l.spans[before-1].To = c.Until
+		return
+	}
+	l.close(&before, e.At)
+	if delete(l.cools, c.Runner); !c.Until.IsZero() {
+		l.cools[c.Runner] = l.put(Span{Kind: SpanCool, Agent: c.Runner, From: e.At, To: c.Until, Why: fit(c.Why)})
+	}
+}
+
+// phaseOf returns the part of an attempt under way that began at a time, and since when.
+func (l *line) phaseOf(task string, began time.Time) (Phase, time.Time) {
+	if w := l.open[task]; w != nil {
+		return w.phase, w.since
+	}
+	return PhaseAgent, began
+}

@@ -1,0 +1,267 @@
+package view_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/view"
+	"relay/orchestrator/view/viewtest"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// brief writes what a person reads first of a night.
+func brief(n *view.Night) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", n.Sentence)
+	for _, s := range view.States() {
+		if c := n.Counts[s]; c > 0 {
+			fmt.Fprintf(&b, "%d %s, ", c, s)
+		}
+	}
+	fmt.Fprintf(&b, "the run is %s\n%.2f USD, %d landings, %d files, +%d -%d\n", n.Run.State, n.Money.Night.CostUSD,
+		n.Changed.Landings, n.Changed.Files, n.Changed.Added, n.Changed.Deleted)
+	for _, list := range [][]*view.Row{n.Needs, n.Working, n.Waiting} {
+		fmt.Fprintf(&b, "\n%d rows\n", len(list))
+		for _, r := range list[:min(len(list), 12)] {
+			fmt.Fprintf(&b, "%s %s %s", r.State, r.ID, r.Title)
+			if len(r.Also) > 0 {
+				fmt.Fprintf(&b, " and %d more", len(r.Also))
+			}
+			fmt.Fprintf(&b, ": %s%s\n", r.Why, r.Phase)
+			for _, line := range r.Telling {
+				fmt.Fprintf(&b, "  | %s\n", line)
+			}
+			if r.First != nil {
+				fmt.Fprintf(&b, "  $ %s # %s\n", r.First.Type, r.First.For)
+			}
+			for _, c := range r.Choices {
+				fmt.Fprintf(&b, "    %s # %s\n", c.Type, c.For)
+			}
+			if r.FreesAll > 0 {
+				fmt.Fprintf(&b, "  frees %s of %d\n", strings.Join(r.Frees, ", "), r.FreesAll)
+			}
+		}
+	}
+	return b.String()
+}
+
+func TestNights(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{5, 40, 400} {
+		night := viewtest.Of(t, size)
+		got, file := brief(night.Builder().Night(night.Now)), fmt.Sprintf("testdata/%d.golden.txt", size)
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil || got != string(want) {
+			t.Errorf("%s: got (%v)\n%s", file, err, got)
+		}
+	}
+}
+
+// Spans of one job never overlap, and every attempt has one.
+func TestTimeline(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{40, 400} {
+		night := viewtest.Of(t, size)
+		line, started := night.Builder().Timeline(night.Now), 0
+		for i := range night.Events {
+			if night.Events[i].Type == attempts.TypeAttemptStarted {
+				started++
+			}
+		}
+		ends, kinds := map[int]time.Time{}, map[view.SpanKind]int{}
+		for _, s := range line.Spans {
+			kinds[s.Kind]++
+			if s.Kind != view.SpanAttempt {
+				continue
+			}
+			if s.Job < 1 || s.Job > line.Jobs || s.From.Before(ends[s.Job]) {
+				t.Errorf("%d tasks: %+v begins on a job that is taken until %s", size, s, ends[s.Job])
+			}
+			if ends[s.Job] = s.To; s.To.IsZero() {
+				ends[s.Job] = night.Now.Add(time.Hour)
+			}
+		}
+		if kinds[view.SpanAttempt] != started || kinds[view.SpanChecks] == 0 || kinds[view.SpanReview] == 0 || kinds[view.SpanLanding] == 0 {
+			t.Errorf("%d tasks, %d attempts: got %v", size, started, kinds)
+		}
+		if size == 40 && (line.Jobs != 3 || kinds[view.SpanCool] != 1) {
+			t.Errorf("got %d jobs and %v", line.Jobs, kinds)
+		}
+	}
+}
+
+// A dependency that another one has anyway is not drawn, and each of the others is.
+func TestGraph(t *testing.T) {
+	t.Parallel()
+	night := viewtest.Of(t, 400)
+	g := night.Builder().Graph(night.Now)
+	reach := make([]map[int]bool, len(g.Nodes))
+	for _, i := range night.Graph.Order() {
+		n := g.Nodes[i]
+		reach[i] = map[int]bool{}
+		for _, d := range n.Deps {
+			if reach[i][d] || g.Nodes[d].Level >= n.Level {
+				t.Errorf("%s: %s is drawn", n.ID, g.Nodes[d].ID)
+			}
+			reach[i][d] = true
+			for far := range reach[d] {
+				if slices.Contains(n.Deps, far) {
+					t.Errorf("%s: %s is drawn, which %s depends on", n.ID, g.Nodes[far].ID, g.Nodes[d].ID)
+				}
+				reach[i][far] = true
+			}
+		}
+		for _, d := range night.Graph.Deps(i) {
+			if !reach[i][d] {
+				t.Errorf("%s: %s is missing", n.ID, g.Nodes[d].ID)
+			}
+		}
+	}
+	if len(g.Sections) != 40 || len(g.Sections[1].Tasks) != 10 || g.Sections[1].Counts.Total() != 10 {
+		t.Errorf("got %d sections, the second %+v", len(g.Sections), g.Sections[1])
+	}
+}
+
+// anyEvent makes an event of a night, sense or not.
+func anyEvent(r *rand.Rand, n *viewtest.Night, at time.Time, seq uint64) attempts.Event {
+	e := attempts.Event{Seq: seq, At: at, Run: fmt.Sprintf("run%d", r.IntN(3)), Task: n.Epic.Tasks[r.IntN(len(n.Epic.Tasks))].ID, Attempt: 1 + r.IntN(3)}
+	switch r.IntN(13) {
+	case 0:
+		e.Type, e.Gate = attempts.TypeGated, &attempts.Gate{Reason: attempts.UserBlocked}
+	case 1:
+		e.Type = attempts.TypeUngated
+	case 2:
+		e.Type = attempts.TypeReset
+	case 3:
+		e.Type, e.Answer = attempts.TypeAnswered, &attempts.Answer{Text: "A"}
+	case 4:
+		e.Type, e.Request = attempts.TypeRequested, &attempts.Request{What: attempts.RequestStop}
+	case 5:
+		e.Type, e.Phase = attempts.TypePhase, []string{"checking", "reviewing", "activity", "new"}[r.IntN(4)]
+	case 6:
+		e.Type, e.RunStarted, e.Task = attempts.TypeRunStarted, &attempts.RunStarted{EpicID: n.Epic.ID, Jobs: 2}, ""
+	case 7:
+		e.Type, e.Cooldown, e.Task = attempts.TypeCooldown, &attempts.Cooldown{Runner: "claude", Until: at.Add(time.Hour)}, ""
+	case 8, 9:
+		e.Type, e.Started = attempts.TypeAttemptStarted, &attempts.Started{Runner: "claude"}
+	default:
+		made := n.Events[r.IntN(len(n.Events))]
+		for made.Ended == nil {
+			made = n.Events[r.IntN(len(n.Events))]
+		}
+		e.Type, e.Ended = attempts.TypeAttemptEnded, made.Ended
+	}
+	return e
+}
+
+// A night that was kept up to date is the same as one that is made of all events, and its tasks are those of the ledger.
+func TestIncremental(t *testing.T) {
+	t.Parallel()
+	night := viewtest.Of(t, 40)
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		now := night.Events[0].At
+		b, events := view.New(night.Input()), []attempts.Event{}
+		for k := range 120 {
+			now = now.Add(time.Duration(r.IntN(30)) * time.Minute)
+			events = append(events, anyEvent(r, night, now, uint64(k+1)))
+			b.Apply(&events[k])
+			if r.IntN(8) > 0 {
+				continue
+			}
+			fresh := view.New(night.Input())
+			for i := range events {
+				fresh.Apply(&events[i])
+			}
+			same(t, seed, k, b.Night(now), fresh.Night(now))
+			same(t, seed, k, b.Timeline(now), fresh.Timeline(now))
+			same(t, seed, k, b.Graph(now), fresh.Graph(now))
+			in := night.Input()
+			in.Ledger = b.Ledger()
+			same(t, seed, k, b.Night(now).Counts, view.New(in).Night(now).Counts)
+		}
+	}
+}
+
+func same(t *testing.T, seed uint64, event int, got, want any) {
+	t.Helper()
+	g, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := json.Marshal(want)
+	if err != nil || string(g) != string(w) {
+		t.Fatalf("seed %d, event %d (%v): got\n%s\nwant\n%s", seed, event, err, g, w)
+	}
+}
+
+// An event costs the same in a plan of 10,000 tasks as in one of 400, and nothing of it is lost.
+func BenchmarkApply(b *testing.B) {
+	for _, size := range []int{400, 10_000} {
+		night := viewtest.Of(b, size)
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			b.ReportAllocs()
+			var of *view.Builder
+			for i := range b.N {
+				k := i % len(night.Events)
+				if k == 0 {
+					of = view.New(night.Input())
+				}
+				of.Apply(&night.Events[k])
+				if k == len(night.Events)-1 {
+					check(b, night, of)
+				}
+			}
+		})
+	}
+}
+
+// A viewer that asks for the night after each event of a plan of 10,000 tasks.
+func BenchmarkNight(b *testing.B) {
+	night := viewtest.Of(b, 10_000)
+	half := len(night.Events) / 2
+	var of *view.Builder
+	b.ReportAllocs()
+	for i := range b.N {
+		if i%half == 0 {
+			b.StopTimer()
+			of = view.New(night.Input())
+			for k := range half {
+				of.Apply(&night.Events[k])
+			}
+			b.StartTimer()
+		}
+		of.Apply(&night.Events[half+i%half])
+		if n := of.Night(night.Now); n.Counts.Total() != 10_000 {
+			b.Fatalf("got %d tasks", n.Counts.Total())
+		}
+	}
+}
+
+// check compares the counts of a night with those of its ledger.
+func check(tb testing.TB, night *viewtest.Night, b *view.Builder) {
+	tb.Helper()
+	n, want := b.Night(night.Now), map[attempts.Status]int{}
+	for i := range night.Epic.Tasks {
+		want[b.Ledger().StatusOf(night.Graph, night.Epic.Tasks[i].ID)]++
+	}
+	done := n.Counts.Group(view.IsDone)
+	if done != want[attempts.Completed] || n.Counts[view.Running] != want[attempts.InProgress] ||
+		n.Counts[view.Blocked] != want[attempts.BlockedOn] || n.Counts.Total() != len(night.Epic.Tasks) || done < len(night.Epic.Tasks)/3 {
+		tb.Fatalf("got %v, want %v", n.Counts, want)
+	}
+}
