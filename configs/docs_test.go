@@ -81,13 +81,14 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 	var missing []string
 	for _, f := range fields {
-		if !d.seen[f.key] && !strings.HasPrefix(f.key, agentKeys) {
+		section, _, named := named(f.key)
+		if !d.seen[f.key] && !named {
 			value, _ := c.Lookup(f.key)
 			missing = append(missing, "| `"+f.key+"` | "+documented(value)+" | |")
 			t.Errorf("%s is in no table of docs/configuration.md", f.key)
 		}
-		if name, agent := strings.CutPrefix(f.key, agentKeys); agent && !strings.Contains(string(data), "`"+name+"`") {
-			t.Errorf("%s of an agent is not in docs/configuration.md", name)
+		if name := strings.TrimPrefix(f.key, section+".*."); named && !strings.Contains(string(data), "`"+name+"`") {
+			t.Errorf("%s of an entry of %s is not in docs/configuration.md", name, section)
 		}
 	}
 	if want := strings.Join(append(rows, missing...), "\n"); *update {
@@ -96,9 +97,6 @@ func TestSettingsAreDocumented(t *testing.T) {
 		}
 	}
 }
-
-// agentKeys is the beginning of settings that every agent has; the documentation names them in one row.
-const agentKeys = "relay.agents.*."
 
 // settingsDoc compares the tables of the documentation with the built-in configuration.
 type settingsDoc struct {
@@ -124,7 +122,7 @@ func (d *settingsDoc) row(t *testing.T, row string) string {
 			d.prefix = "relay."
 		}
 		return row
-	case !d.table, strings.HasPrefix(cells[1], "---"), strings.Contains(cells[1], "agents.NAME"):
+	case !d.table, strings.HasPrefix(cells[1], "---"), strings.Contains(cells[1], ".NAME"):
 		return row
 	}
 	var defaults []string
