@@ -41,8 +41,8 @@ func (n Notification) Message() string {
 // Render returns the notification as a template has it; "" is JSON. In a template, json writes a value as JSON.
 func (n Notification) Render(text string) ([]byte, error) {
 	if text == "" {
-		content, err := json.Marshal(n)
-		return append(content, '\n'), err
+		content, err := jsonText(n)
+		return []byte(content + "\n"), err
 	}
 	parsed, err := template.New("").Funcs(template.FuncMap{"json": jsonText}).Parse(text)
 	if err != nil {

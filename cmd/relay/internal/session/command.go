@@ -12,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/status"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/notify"
 	"relay/runners/process"
 )
 
@@ -22,16 +23,10 @@ type command struct {
 	stop     *stopper
 	sleep    func() // lets the machine sleep again
 	until    time.Time
+	notifier *notify.Notifier
 
 	mu      sync.Mutex
 	watcher *runview.Watcher // nil: nothing runs
-}
-
-// RecordNotBegun records the error of a relay work that was typed at a time, for relay status and relay report.
-func (o *Options) RecordNotBegun(ctx context.Context, at time.Time, err error) {
-	if p, unknown := o.App.LocateAnyhow(ctx); unknown == nil {
-		status.RecordNotBegun(p, at, err)
-	}
 }
 
 // begin begins to take signals, to keep the machine awake for what is named, and to show the progress. It fails when there is no such
@@ -46,6 +41,7 @@ func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Cont
 		c.sleep = cli.HoldAwake(ctx, a.Environ, "relay work: "+what)
 	}
 	c.watch()
+	c.notifier = notify.New(ctx, notifyHost(a, t.Project, c.say), Receivers(t.Project))
 	ctx, c.stop = listen(ctx, t.Guardian.Kill, c.say)
 	return ctx, c, nil
 }
@@ -59,8 +55,9 @@ func (c *command) end() {
 	}
 }
 
-// release ends the taking of signals, and lets the machine sleep.
+// release delivers the notifications that wait, ends the taking of signals, and lets the machine sleep.
 func (c *command) release() {
+	c.notifier.Close()
 	c.stop.release()
 	c.sleep()
 }

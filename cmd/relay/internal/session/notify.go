@@ -1,0 +1,109 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
+	"relay/configs"
+	"relay/epic/plaintext"
+	"relay/orchestrator/notify"
+)
+
+// Receivers returns who gets notifications of a project's runs, by name.
+func Receivers(p *project.Project) (list []notify.Receiver) {
+	for _, name := range slices.Sorted(maps.Keys(p.Config.Relay.Notify)) {
+		r := p.Config.Relay.Notify[name]
+		list = append(list, notify.Receiver{Name: name, On: r.On, Argv: r.Argv, URL: r.URL, Desktop: r.Desktop, Template: r.Template})
+	}
+	return list
+}
+
+// notifyHost returns what the delivery of notifications needs.
+func notifyHost(a *cli.App, p *project.Project, failed func(text string)) notify.Host {
+	return notify.Host{
+		Run: func(ctx context.Context, argv []string, input []byte) (string, error) {
+			return cli.Feed(ctx, a.Environ, argv, input)
+		},
+		Redact: p.Redactor(), Failed: failed, Now: a.Now,
+	}
+}
+
+// tell notifies the receivers of an event of an epic.
+func tell(n *notify.Notifier, p *project.Project, e plaintext.Notification) {
+	e.Repository = filepath.Base(p.Root)
+	if strings.HasPrefix(e.Command, "relay ") {
+		e.Command += p.EpicFlag()
+	}
+	n.Notify(e)
+}
+
+// tell notifies the receivers of the end of a session.
+func (e *end) tell() {
+	failed := ""
+	if e.err != nil {
+		failed = terminal.Message(e.err)
+	}
+	told := notify.OfEnd(e.sum, failed)
+	told.At, told.Epic = e.of.command.app.Now().UTC(), e.of.plan.Epic.ID
+	tell(e.of.command.notifier, e.of.project, told)
+}
+
+// RecordNotBegun records the error of a relay work that was typed at a time, for relay status and relay report, and notifies the
+// receivers if no run has begun since.
+func (o *Options) RecordNotBegun(ctx context.Context, at time.Time, err error) {
+	p, unknown := o.App.LocateAnyhow(ctx)
+	if unknown != nil {
+		return
+	}
+	why := status.RecordNotBegun(p, at, err)
+	if view, reading := attempts.Read(p.Dir, nil, nil); why == "" || reading == nil && !view.Ledger.Status.StartedAt.Before(at) {
+		return
+	}
+	n := notify.New(ctx, notifyHost(o.App, p, func(text string) { o.App.Warn(text) }), Receivers(p))
+	tell(n, p, plaintext.Notification{Event: notify.NotBegun, At: at.UTC(), Text: "relay work could not begin: " + why, Command: "relay check"})
+	n.Close()
+}
+
+// TestNotify sends a notification to the receivers with a name, or to all, and says how each took it. It fails when one did not.
+func TestNotify(ctx context.Context, a *cli.App, p *project.Project, name string) error {
+	list := Receivers(p)
+	if len(list) == 0 {
+		return &terminal.Hinted{
+			Err:  errors.New("no receiver is configured"),
+			Hint: "add relay.notify to " + plaintext.FirstOf(project.UserFile(a.Environ), configs.LocalFile) + " or " + configs.LocalFile + "; docs/notifications.md has recipes",
+		}
+	}
+	sent, failed := 0, false
+	for _, r := range list {
+		if name != "" && name != r.Name {
+			continue
+		}
+		sent++
+		fault := r.Send(ctx, notifyHost(a, p, nil), plaintext.Notification{
+			Version: 1, Event: "test", At: a.Now().UTC(), Repository: filepath.Base(p.Root), Text: "a test: notifications of relay arrive here", Command: "relay status",
+		})
+		said := "delivered"
+		if fault != nil {
+			said, failed = "not delivered: "+fault.Error(), true
+		}
+		fmt.Fprintf(a.Out, "%s: %s\n", r.Name, said)
+	}
+	switch {
+	case sent == 0:
+		return &terminal.UsageError{Message: "there is no receiver " + terminal.Quote(name), Hint: "relay config relay.notify lists them"}
+	case failed:
+		return terminal.ExitCode(terminal.Failure)
+	}
+	return nil
+}
