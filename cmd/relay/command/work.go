@@ -21,6 +21,7 @@ type workOptions struct {
 	session.Options
 	dryRun   bool
 	playlist string
+	from     string
 }
 
 func newWorkCommand(a *cli.App) *cobra.Command {
@@ -53,7 +54,13 @@ end the run.`,
 				run = runWorkList
 			}
 			begin := opts.App.Now()
-			err := run(cmd.Context(), opts, cmd.Flags())
+			var err error
+			if opts.from != "" {
+				err = project.CheckNight(opts.from, cmd.Flag("until").Value.String(), begin)
+			}
+			if err == nil || opts.dryRun {
+				err = run(cmd.Context(), opts, cmd.Flags())
+			}
 			if err != nil && !opts.dryRun {
 				opts.RecordNotBegun(cmd.Context(), begin, err)
 			}
@@ -67,6 +74,7 @@ end the run.`,
 	f.Int("max-attempts", 0, "gate a task after `N` charged attempts")
 	f.String("timeout", "", "`TIME` for one attempt: 30m, 1h, or minutes")
 	f.String("until", "", "end the run at `TIME`, even if tasks are left: 07:00, or 8h from now")
+	f.StringVar(&opts.from, "from", "", "refuse to begin outside of the night from `TIME` to --until")
 	f.Bool("review", false, "review each change")
 	f.Bool("no-review", false, "review no change")
 	f.String("isolation", "", "where tasks work; `HOW` is worktree, none or shared")
