@@ -29,85 +29,86 @@ type Options struct {
 
 // Run lists the nights, removes one, or shows a new one and writes it when the user agrees.
 func Run(ctx context.Context, o Options) error {
-	h := &Host{Environ: o.App.Environ, Home: o.App.Lookup("HOME"), Config: filepath.Dir(project.UserFile(o.App.Environ))}
-	switch nights := h.List(); {
-	case o.List:
-		for _, n := range nights {
+	for _, n := range nights(o.App.Environ) {
+		if o.List {
 			fmt.Fprintf(o.App.Out, "%s  %s  %s  %s: relay %s\n", n.Name, n.At, n.Form, n.Root, strings.Join(n.Work, " "))
+		} else if n.Name == o.Remove {
+			return n.remove(ctx)
 		}
+	}
+	switch {
+	case o.List:
 		return nil
 	case o.Remove != "":
-		for _, n := range nights {
-			if n.Name == o.Remove {
-				return n.Remove(ctx)
-			}
-		}
 		return &terminal.UsageError{Message: "there is no night " + terminal.Quote(o.Remove), Hint: "relay schedule --list"}
 	}
-	n, err := o.night(ctx, h)
+	n, err := o.night(ctx)
 	if err != nil {
 		return err
 	}
-	shown, err := n.Shown()
+	shown, err := n.shown()
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(o.App.Out, shown)
 	next, _ := project.Deadline(o.At, o.App.Now())
-	fmt.Fprintf(o.App.Out, "\nnext: %s, every day until relay schedule --remove %s\n", next.Format("Mon 2006-01-02 15:04 MST"), n.Name)
+	fmt.Fprintf(o.App.Out, "%s\nnext: %s, every day until relay schedule --remove %s\n", shown, next.Format("Mon 2006-01-02 15:04 MST"), n.Name)
 	if n.Form == "systemd" && !project.Exists("/var/lib/systemd/linger/"+o.App.Lookup("USER")) {
 		fmt.Fprintln(o.App.Out, "systemd ends your timers when you log out: loginctl enable-linger")
 	}
-	switch {
-	case o.Yes || o.App.CanAsk() && o.App.Confirm("write it?"):
-		return n.Write(ctx)
-	case !o.App.CanAsk():
-		fmt.Fprintln(o.App.Out, "nothing is written without --yes")
+	if o.Yes || o.App.CanAsk() && o.App.Confirm("write it?") {
+		return n.write(ctx)
 	}
+	fmt.Fprintln(o.App.Out, "nothing is written; --yes writes without asking")
 	return nil
 }
 
 // night returns the night that the user wants. It fails when relay work could not begin in it.
-func (o *Options) night(ctx context.Context, h *Host) (*Night, error) {
+func (o *Options) night(ctx context.Context) (*Night, error) {
 	for _, at := range []string{o.At, o.Until} {
 		if !timeOfDay.MatchString(at) {
 			return nil, &terminal.UsageError{Message: "a night needs two times of day, not " + terminal.Quote(at), Hint: "relay schedule --at 22:00 --until 07:00"}
 		}
 	}
-	if o.Form = plaintext.FirstOf(o.Form, Choose()); !slices.Contains(Forms, o.Form) {
-		return nil, &terminal.UsageError{Message: "there is no form " + terminal.Quote(o.Form), Hint: "--form " + strings.Join(Forms, ", --form ")}
+	form := plaintext.FirstOf(o.Form, choose())
+	if !slices.Contains(Forms, form) {
+		return nil, &terminal.UsageError{Message: "there is no form " + terminal.Quote(form), Hint: "--form " + strings.Join(Forms, ", --form ")}
 	}
 	p, err := o.App.Locate(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	if strings.ContainsAny(p.Root+h.Home, "\n\r") {
-		return nil, errors.New("a night needs a folder without a newline in its name")
-	}
 	work := append([]string{"work", "--from", o.At, "--until", o.Until}, o.Work...)
-	tries, key := [][]string{{"check"}, append(slices.Clone(work), "--dry-run")}, o.App.Epic
-	switch {
-	case o.Playlist != "":
-		if key, err = filepath.Abs(o.App.Path(o.Playlist)); err != nil {
+	var about []string
+	if o.App.Epic != "" {
+		about = []string{"--epic", o.App.Epic}
+	}
+	tries := [][]string{append([]string{"check"}, about...), slices.Concat(work, about, []string{"--dry-run"})}
+	if o.Playlist != "" {
+		list, err := filepath.Abs(o.App.Path(o.Playlist))
+		if err != nil {
 			return nil, err
 		}
-		work, tries = append(work, "--playlist", key), [][]string{{"status", "--playlist", key}}
-	case key != "":
-		for i := range tries {
-			tries[i] = append(tries[i], "--epic", key)
-		}
-		work = append(work, "--epic", key)
+		about = []string{"--playlist", list}
+		tries = [][]string{append([]string{"status"}, about...)}
 	}
-	n := h.New(p.Root, o.At, key, work)
-	n.Form = o.Form
-	if n.Relay, err = os.Executable(); err != nil {
-		return nil, err
-	}
+	n := named(p.Root, strings.Join(about, " "), o.App.Environ)
+	n.Form, n.At, n.Work = form, o.At, append(work, about...)
 	var secret []string
 	n.Environ, secret = p.ShellEnvironment()
-	if n.EnvFile, err = o.envFile(h); err == nil {
-		warnMissing(o.App, h, n.EnvFile, secret)
-		err = n.try(ctx, tries)
+	if n.Relay, err = os.Executable(); err == nil {
+		n.EnvFile, err = o.envFile(secret)
+	}
+	for _, args := range tries {
+		if err != nil {
+			return nil, err
+		}
+		if printed, failed := n.try(ctx, args); failed != nil {
+			err = &terminal.Hinted{
+				Err: fmt.Errorf("the night could not begin: in its environment relay %s fails: %s",
+					strings.Join(args, " "), plaintext.Clean(strings.TrimSpace(printed+failed.Error()))),
+				Hint: "mend that, and type the same again",
+			}
+		}
 	}
 	return n, err
 }
@@ -115,34 +116,32 @@ func (o *Options) night(ctx context.Context, h *Host) (*Night, error) {
 // timeOfDay matches a time as timers have it.
 var timeOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
 
-// try runs relay commands as the night would, and fails for the first that fails.
-func (n *Night) try(ctx context.Context, commands [][]string) error {
-	for _, args := range commands {
-		if printed, err := n.Try(ctx, args...); err != nil {
-			said := plaintext.Clean(strings.TrimSpace(printed))
-			if host, ok := errors.AsType[*cli.HostError](err); ok {
-				said = strings.TrimSpace(said + "\n" + plaintext.Clean(host.Said))
-			}
-			return &terminal.Hinted{
-				Err:  fmt.Errorf("the night could not begin: with nothing of your shell but what the script sets, relay %s fails:\n%s", strings.Join(args, " "), said),
-				Hint: "mend that, and type the same again; --env-file FILE gives the night NAME=value lines that only you can read",
-			}
-		}
-	}
-	return nil
-}
-
-// envFile returns the file with the secrets of the night: the one that the user names, or the usual one if it is there. It fails when
-// others can read or replace it.
-func (o *Options) envFile(h *Host) (string, error) {
-	path, err := filepath.Abs(o.App.Path(plaintext.FirstOf(o.EnvFile, filepath.Join(h.Config, "night.env"))))
+// envFile returns the file with the secrets of the night: the one that the user names, or the usual one if it is there. It warns of
+// secrets of the shell that the file lacks, and fails when others can read or replace it.
+func (o *Options) envFile(secret []string) (string, error) {
+	path, err := filepath.Abs(o.App.Path(plaintext.FirstOf(o.EnvFile, filepath.Join(folder(o.App.Environ), "night.env"))))
 	if err != nil {
 		return "", err
 	}
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) && o.EnvFile == "" {
+	content, err := os.ReadFile(path)
+	missing := errors.Is(err, fs.ErrNotExist) && o.EnvFile == ""
+	if err != nil && !missing {
+		return "", err
+	}
+	var lacks []string
+	for _, entry := range secret {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.Contains("\n"+strings.ReplaceAll(string(content), "export ", ""), "\n"+name+"=") {
+			lacks = append(lacks, name)
+		}
+	}
+	if len(lacks) > 0 {
+		o.App.Warn(fmt.Sprintf("the night lacks %s of your shell: write NAME=value lines into %s, with chmod 600", plaintext.Some(lacks, 10), path))
+	}
+	if missing {
 		return "", nil
 	}
+	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
 	}
@@ -150,20 +149,4 @@ func (o *Options) envFile(h *Host) (string, error) {
 		return "", &terminal.Hinted{Err: fmt.Errorf("%s must be yours alone", path), Hint: "chmod 600 " + plaintext.ShellWord(path)}
 	}
 	return path, nil
-}
-
-// warnMissing names the secrets of the shell that a file with those of the night lacks.
-func warnMissing(a *cli.App, h *Host, path string, secret []string) {
-	content, _ := os.ReadFile(path) // it was looked at; "" is none
-	var names []string
-	for _, entry := range secret {
-		name, _, _ := strings.Cut(entry, "=")
-		if !regexp.MustCompile(`(?m)^\s*(export )?` + regexp.QuoteMeta(name) + `=`).Match(content) {
-			names = append(names, name)
-		}
-	}
-	if len(names) > 0 {
-		a.Warn(fmt.Sprintf("the night lacks %s of your shell: write NAME=value lines into %s, with chmod 600",
-			plaintext.Some(names, 10), plaintext.FirstOf(path, filepath.Join(h.Config, "night.env"))))
-	}
 }

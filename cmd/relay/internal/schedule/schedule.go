@@ -44,23 +44,13 @@ type Night struct {
 	Environ []string `json:"-"`
 	EnvFile string   `json:"-"` // "": none
 
-	host *Host
+	user []string // environment of the user's shell
 }
 
-// Host is what nights need of the user's session.
-type Host struct {
-	Environ []string
-	Home    string
-	Config  string // relay's folder in the user's configuration
-}
-
-// file is one that a night consists of.
-type file struct{ path, text string }
-
-// form is a way to have the system begin something.
+// form is a way to have the system begin something. Words in capitals are replaced.
 type form struct {
 	program    string
-	files      [][2]string // name below texts, path below the home of the user
+	files      [][2]string // name below texts, path
 	begin, end [][]string  // commands
 }
 
@@ -70,20 +60,22 @@ var Forms = []string{"systemd", "launchd", "cron"}
 var forms = map[string]form{
 	"systemd": {
 		"systemctl",
-		[][2]string{{"service", ".config/systemd/user/NAME.service"}, {"timer", ".config/systemd/user/NAME.timer"}},
-		[][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", "NAME.timer"}, {"systemctl", "--user", "restart", "NAME.timer"}},
+		[][2]string{{"service", "HOME/.config/systemd/user/NAME.service"}, {"timer", "HOME/.config/systemd/user/NAME.timer"}},
+		[][]string{
+			{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", "NAME.timer"}, {"systemctl", "--user", "restart", "NAME.timer"},
+		},
 		[][]string{{"systemctl", "--user", "disable", "--now", "NAME.timer"}},
 	},
 	"launchd": {
-		"launchctl", [][2]string{{"plist", "Library/LaunchAgents/NAME.plist"}},
+		"launchctl", [][2]string{{"plist", "HOME/Library/LaunchAgents/NAME.plist"}},
 		[][]string{{"launchctl", "bootstrap", "gui/UID", "HOME/Library/LaunchAgents/NAME.plist"}},
 		[][]string{{"launchctl", "bootout", "gui/UID/NAME"}},
 	},
 	"cron": {"crontab", nil, [][]string{{"sh", "-c", "CRONTAB", "crontab", "MARK", "LINE"}}, [][]string{{"sh", "-c", "CRONTAB", "crontab", "MARK", ""}}},
 }
 
-// Choose returns the form that this machine has, or "".
-func Choose() string {
+// choose returns the form that this machine has, or "".
+func choose() string {
 	_, err := exec.LookPath("crontab")
 	switch {
 	case runtime.GOOS == "darwin":
@@ -96,40 +88,29 @@ func Choose() string {
 	return ""
 }
 
-// New returns the night of a repository that begins relay with arguments; a later one with the same arguments but for times replaces it.
-func (h *Host) New(root, at, key string, work []string) *Night {
+// named returns a night with the name that a repository and what is worked on in it have.
+func named(root, key string, user []string) *Night {
 	sum := sha256.Sum256([]byte(root + "\x00" + key))
-	slug := strings.FieldsFunc(fmt.Sprintf("relay %.30s %x", strings.ToLower(filepath.Base(root)), sum[:4]), func(r rune) bool {
+	words := strings.FieldsFunc(fmt.Sprintf("relay %.30s %x", strings.ToLower(filepath.Base(root)), sum[:4]), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	})
-	return &Night{Name: strings.Join(slug, "-"), Root: root, At: at, Work: work, host: h}
+	return &Night{Name: strings.Join(words, "-"), Root: root, user: user}
 }
 
 // Mark returns text that marks the files of the night.
 func (n *Night) Mark() string { return "relay schedule " + n.Name }
 
-// JSON returns the night in one line.
-func (n *Night) JSON() (string, error) {
-	content, err := json.Marshal(n)
-	return string(content), err
-}
+// folder returns relay's folder in a user's configuration.
+func folder(user []string) string { return filepath.Dir(project.UserFile(user)) }
 
-// Script and Log return the files of the night that all forms have.
-func (n *Night) Script() string { return filepath.Join(n.host.Config, "nights", n.Name+".sh") }
-
-// Log returns the file that relay work writes to.
-func (n *Night) Log() string { return strings.TrimSuffix(n.Script(), "sh") + "log" }
-
-// Hour and Minute return parts of the time.
-func (n *Night) Hour() (int, error) { return strconv.Atoi(n.At[:2]) }
-
-// Minute returns the minute of the time.
-func (n *Night) Minute() (int, error) { return strconv.Atoi(n.At[3:]) }
+// Script returns the path of the night's script.
+func (n *Night) Script() string { return filepath.Join(folder(n.user), "nights", n.Name+".sh") }
 
 // text returns a text of the night.
 func (n *Night) text(name string) (string, error) {
 	t, err := template.New(name).Funcs(template.FuncMap{
-		"word": plaintext.ShellWord,
+		"word": plaintext.ShellWord, "number": strconv.Atoi,
+		"json": func(n *Night) (string, error) { text, err := json.Marshal(n); return string(text), err },
 		"unit": strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace,
 		"cron": strings.NewReplacer("%", `\%`).Replace,
 	}).ParseFS(texts, "texts/"+name)
@@ -140,62 +121,66 @@ func (n *Night) text(name string) (string, error) {
 	return out.String(), err
 }
 
-// files returns the files of the night, its script first.
-func (n *Night) files() ([]file, error) {
-	script, err := n.text("night.sh")
-	list := []file{{n.Script(), script}}
-	for _, f := range forms[n.Form].files {
-		text, wrong := n.text(f[0])
-		list = append(list, file{filepath.Join(n.host.Home, n.fill(f[1])), text})
-		err = errors.Join(err, wrong)
-	}
-	return list, err
-}
-
-// fill replaces the words in capitals of an argument of a form.
-func (n *Night) fill(argument string) string {
+// fill replaces the words in capitals.
+func (n *Night) fill(text string) string {
 	line, _ := n.text("cron")
 	crontab, _ := texts.ReadFile("texts/crontab.sh")
-	return strings.NewReplacer("NAME", n.Name, "UID", strconv.Itoa(os.Getuid()), "HOME", n.host.Home, "CRONTAB", string(crontab),
-		"MARK", n.Mark(), "LINE", strings.TrimSpace(line)).Replace(argument)
+	return strings.NewReplacer("NAME", n.Name, "UID", strconv.Itoa(os.Getuid()), "HOME", project.Lookup(n.user, "HOME"),
+		"CRONTAB", string(crontab), "MARK", n.Mark(), "LINE", strings.TrimSpace(line)).Replace(text)
 }
 
-// Shown returns the files and the commands of the night as a person reads them.
-func (n *Night) Shown() (string, error) {
+// files returns the files of the night by path, its script first. It fails where a file without the mark of the night is in the way.
+func (n *Night) files() (list [][2]string, err error) {
+	for _, f := range append([][2]string{{"night.sh", n.Script()}}, forms[n.Form].files...) {
+		text, err := n.text(f[0])
+		if err != nil {
+			return nil, err
+		}
+		path := n.fill(f[1])
+		content, err := os.ReadFile(path)
+		switch {
+		case err == nil && !strings.Contains(string(content), n.Mark()):
+			return nil, &terminal.Hinted{Err: fmt.Errorf("%s is not relay's: its mark is missing", path), Hint: "move it away: mv " + plaintext.ShellWord(path) + " ELSEWHERE"}
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+		list = append(list, [2]string{path, text})
+	}
+	return list, nil
+}
+
+// shown returns the files and the commands of the night as a person reads them.
+func (n *Night) shown() (string, error) {
 	list, err := n.files()
 	var b strings.Builder
 	for _, f := range list {
-		fmt.Fprintf(&b, "%s:\n%s\n", f.path, f.text)
+		fmt.Fprintf(&b, "%s:\n%s\n", f[0], f[1])
 	}
 	for _, argv := range forms[n.Form].begin {
 		if n.Form == "cron" {
-			fmt.Fprintf(&b, "crontab:\n%s\n", n.fill("LINE"))
-		} else {
-			fmt.Fprintln(&b, n.fill(strings.Join(argv, " ")))
+			argv = []string{"crontab:\nLINE"}
 		}
+		fmt.Fprintln(&b, n.fill(strings.Join(argv, " ")))
 	}
 	return b.String(), err
 }
 
-// Write writes the files of the night and has the system begin it. It fails where another program's file is in the way.
-func (n *Night) Write(ctx context.Context) error {
+// write writes the files of the night and has the system begin it.
+func (n *Night) write(ctx context.Context) error {
 	list, err := n.files()
 	if err == nil {
 		_, err = exec.LookPath(forms[n.Form].program)
 	}
 	for _, f := range list {
-		err = errors.Join(err, n.own(f.path))
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(f[0]), 0o700)
+		}
+		if err == nil {
+			err = project.ReplacePrivate(f[0], []byte(f[1]))
+		}
 	}
 	if err != nil {
 		return err
-	}
-	for _, f := range list {
-		if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
-			return err
-		}
-		if err := project.ReplacePrivate(f.path, []byte(f.text)); err != nil {
-			return err
-		}
 	}
 	if n.Form == "launchd" { // it refuses a second one
 		_ = n.run(ctx, forms[n.Form].end)
@@ -203,72 +188,58 @@ func (n *Night) Write(ctx context.Context) error {
 	return n.run(ctx, forms[n.Form].begin)
 }
 
-// Remove has the system forget the night, and removes its files.
-func (n *Night) Remove(ctx context.Context) error {
+// remove has the system forget the night, and removes its files.
+func (n *Night) remove(ctx context.Context) error {
 	list, err := n.files()
-	for _, f := range list {
-		err = errors.Join(err, n.own(f.path))
-	}
 	if err == nil {
 		err = n.run(ctx, forms[n.Form].end)
 	}
 	for _, f := range slices.Backward(list) { // the script last: --list shows the night until all is done
-		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			err = os.Remove(f.path)
+		if err == nil {
+			err = os.RemoveAll(f[0])
 		}
-	}
-	return err
-}
-
-// own fails for a file that lacks the mark of the night.
-func (n *Night) own(path string) error {
-	content, err := os.ReadFile(path)
-	if err == nil && !strings.Contains(string(content), n.Mark()) {
-		return &terminal.Hinted{Err: fmt.Errorf("%s is not relay's: its mark is missing", path), Hint: "move it away: mv " + plaintext.ShellWord(path) + " ELSEWHERE"}
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
 	}
 	return err
 }
 
 func (n *Night) run(ctx context.Context, commands [][]string) error {
 	for _, argv := range commands {
-		argv = slices.Clone(argv)
+		filled := make([]string, len(argv))
 		for i := range argv {
-			argv[i] = n.fill(argv[i])
+			filled[i] = n.fill(argv[i])
 		}
-		if _, err := cli.RunHost(ctx, n.host.Home, n.host.Environ, argv[0], argv[1:]...); err != nil {
+		if _, err := cli.RunHost(ctx, n.Root, n.user, filled[0], filled[1:]...); err != nil {
 			return fmt.Errorf("%s: %w", forms[n.Form].program, err)
 		}
 	}
 	return nil
 }
 
-// Try runs a relay command as the night would: with its script, and nothing else of the user's shell.
-func (n *Night) Try(ctx context.Context, args ...string) (string, error) {
+// try runs a relay command as the night would: with its script, and nothing else of the user's shell.
+func (n *Night) try(ctx context.Context, args []string) (string, error) {
 	script, err := n.text("night.sh")
 	if err != nil {
 		return "", err
 	}
 	environ := []string{"PATH=/usr/bin:/bin"}
 	for _, name := range []string{"HOME", "USER", "LOGNAME", "SHELL"} {
-		environ = append(environ, name+"="+project.Lookup(n.host.Environ, name))
+		environ = append(environ, name+"="+project.Lookup(n.user, name))
 	}
-	return cli.RunHost(ctx, n.host.Home, environ, "sh", append([]string{"-c", script, n.Name}, args...)...)
+	return cli.RunHost(ctx, n.Root, environ, "sh", append([]string{"-c", script, n.Name}, args...)...)
 }
 
-// List returns the nights that there are, by name.
-func (h *Host) List() (nights []*Night) {
-	paths, _ := filepath.Glob(filepath.Join(h.Config, "nights", "*.sh"))
+// nights returns the nights that a user has, by name.
+func nights(user []string) (list []*Night) {
+	paths, _ := filepath.Glob(filepath.Join(folder(user), "nights", "*.sh"))
 	for _, path := range paths {
-		n := &Night{host: h}
+		n := &Night{user: user}
 		content, err := project.ReadFile(path, project.MaxScript)
 		_, mark, _ := strings.Cut(string(content), "\n# ")
 		mark, _, _ = strings.Cut(mark, "\n")
-		if at := strings.Index(mark, "{"); err == nil && at > 0 && json.Unmarshal([]byte(mark[at:]), n) == nil && n.Script() == path && len(n.At) == len("22:00") {
-			nights = append(nights, n)
+		_, mark, found := strings.Cut(mark, "{")
+		if err == nil && found && json.Unmarshal([]byte("{"+mark), n) == nil && n.Script() == path && timeOfDay.MatchString(n.At) {
+			list = append(list, n)
 		}
 	}
-	return nights
+	return list
 }

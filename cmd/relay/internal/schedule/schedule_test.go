@@ -13,9 +13,10 @@ var update = flag.Bool("update", false, "write the goldens")
 
 // night returns a night whose names need quotes in every form.
 func night(home, form string) *Night {
-	h := &Host{Home: home, Config: filepath.Join(home, `.config/it's 100% "$x"`)}
-	n := h.New("/home/ada/it's 100% -- $HOME", "22:05", "", []string{"work", "--from", "22:05", "--until", "07:00", "--model", "a b"})
-	n.Form, n.Relay, n.EnvFile = form, "/usr/local/bin/relay", h.Config+"/night.env"
+	config := filepath.Join(home, `.config/it's 100% "$x"`)
+	n := named("/home/ada/it's 100% -- $HOME", "", []string{"HOME=" + home, "XDG_CONFIG_HOME=" + config})
+	n.At, n.Work = "22:05", []string{"work", "--from", "22:05", "--until", "07:00", "--model", "a b"}
+	n.Form, n.Relay, n.EnvFile = form, "/usr/local/bin/relay", config+"/relay/night.env"
 	n.Environ = []string{"PATH=/usr/bin:/home/ada/it's bin", "GOFLAGS=-a -b"}
 	return n
 }
@@ -24,7 +25,7 @@ func night(home, form string) *Night {
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	for _, form := range Forms {
-		shown, err := night("/home/ada", form).Shown()
+		shown, err := night("/home/ada", form).shown()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,14 +54,14 @@ func TestVerified(t *testing.T) {
 	}
 	var units []string
 	for _, f := range list {
-		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(f[0]), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(f.path, []byte(f.text), 0o600); err != nil {
+		if err := os.WriteFile(f[0], []byte(f[1]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(f.path, "systemd") {
-			units = append(units, f.path)
+		if strings.Contains(f[0], "systemd") {
+			units = append(units, f[0])
 		}
 	}
 	if said, err := exec.Command("sh", "-n", n.Script()).CombinedOutput(); err != nil {
@@ -90,7 +91,7 @@ func TestScript(t *testing.T) {
 	if err := os.WriteFile(n.EnvFile, []byte("# keys\nKEY='a b'\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := n.Try(t.Context(), "-u", "HOME")
+	got, err := n.try(t.Context(), []string{"-u", "HOME"})
 	if err != nil || !strings.Contains(got, "\nKEY=a b\n") || !strings.Contains("\n"+got, "\nGOFLAGS=-a -b\n") {
 		t.Errorf("%v:\n%s", err, got)
 	}

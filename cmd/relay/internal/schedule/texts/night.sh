@@ -1,5 +1,5 @@
 #!/bin/sh
-# {{.Mark}} {{.JSON}}
+# {{.Mark}} {{json .}}
 cd {{word .Root}} || exit 1
 {{- range .Environ}}
 export {{word .}}
@@ -8,4 +8,4 @@ export {{word .}}
 set -a; . {{word .}}; set +a
 {{- end}}
 [ $# = 0 ] || exec {{word .Relay}} "$@"
-exec {{word .Relay}}{{range .Work}} {{word .}}{{end}} > {{word .Log}} 2>&1
+exec {{word .Relay}}{{range .Work}} {{word .}}{{end}} > {{word (print .Script ".log")}} 2>&1
