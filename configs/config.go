@@ -24,55 +24,56 @@ type Config struct {
 
 // Relay holds what stands under `relay:`.
 type Relay struct {
-	Dir                string        `key:"dir" is:"dir"` // relative to the repository, with slashes
-	MaxAttemptsPerTask int           `key:"max_attempts_per_task" is:"1 100"`
-	Timeout            time.Duration `key:"timeout_minutes" is:"0.001 10080"`
-	Silence            time.Duration `key:"silence_minutes" is:"0.001 10080"`
-	FirstAnswer        time.Duration `key:"first_answer_minutes" is:"0 10080"`
-	Linger             time.Duration `key:"linger_seconds" is:"0 3600"`
-	StopGrace          time.Duration `key:"stop_grace_seconds" is:"0 3600"`
-	CheckTimeout       time.Duration `key:"check_timeout_minutes" is:"0.001 10080"`
-	Jobs               int           `key:"jobs" is:"1 256"`
-	Isolation          string        `key:"isolation" is:"worktree|none|shared"`
-	Landing            string        `key:"landing" is:"merge|rebase|squash"`
-	Commit             string        `key:"commit" is:"commit"` // a template of package plaintext
-	Sign               bool          `key:"sign"`
-	Hooks              bool          `key:"hooks"`
-	Worktree           Worktree      `key:"worktree"`
-	SetupTimeout       time.Duration `key:"setup_timeout_minutes" is:"0.001 10080"` // of one setup command
-	Runners            []string      `key:"runners" is:"name"`                      // names in Agents, in order of preference
-	Model              string        `key:"model" is:"model"`                       // "": the CLI's own default
-	MaxUncharged       int           `key:"max_uncharged" is:"0 10000"`
-	MaxUnchargedRun    int           `key:"max_uncharged_run" is:"1 1e6"`
-	MaxFileMiB         int           `key:"max_file_mib" is:"0 1e6"`
-	ChecksAtOnce       int           `key:"checks_at_once" is:"0 100"`
-	MaxUndone          int           `key:"max_undone" is:"0 100"`
-	RecheckPercent     int           `key:"recheck_percent" is:"0 100"`
-	MaxFailedInARow    int           `key:"max_failed_in_a_row" is:"0 10000"`
-	MaxSameError       int           `key:"max_same_error" is:"0 10000"`
-	Until              string        `key:"until" is:"until"` // "": no deadline; HH:MM of the local day, or a duration
-	DiskFloorMiB       int           `key:"disk_floor_mib" is:"0 1e9"`
-	MemoryFloorMiB     int           `key:"memory_floor_mib" is:"0 1e9"`
-	FloorWait          time.Duration `key:"floor_wait_minutes" is:"0 10080"`
-	Backoff            time.Duration `key:"backoff_seconds" is:"0 86400"`
-	BackoffMax         time.Duration `key:"backoff_max_seconds" is:"0 86400"`
-	MaxTaskFaults      int           `key:"max_task_faults" is:"0 10000"`
-	OutAfterFailures   int           `key:"out_after_failures" is:"1 10000"`
-	OutAfter           time.Duration `key:"out_after_minutes" is:"0 10080"`
-	GiveUp             time.Duration `key:"give_up_minutes" is:"0.001 10080"`
-	Budget             Budget        `key:",squash"`
-	Prices             Prices        `key:"prices"`
-	BriefKiB           int           `key:"brief_kib" is:"4 1024"`
-	TranscriptMiB      int           `key:"transcript_mib" is:"1 4096"`
-	Env                []string      `key:"env" is:"pass"` // NAME, NAME* or NAME=value
-	Push               bool          `key:"push"`
-	InhibitSleep       bool          `key:"inhibit_sleep"`
-	Records            Records       `key:"records"`
-	Learn              string        `key:"learn" is:"propose|off"`
-	Review             Review        `key:"review"`
-	// Agents and receivers of notifications are by name, in the spelling of the file.
-	Agents map[string]Agent    `key:"agents"`
-	Notify map[string]Receiver `key:"notify"` // from the user's own files only
+	Dir                string           `key:"dir" is:"dir"` // relative to the repository, with slashes
+	MaxAttemptsPerTask int              `key:"max_attempts_per_task" is:"1 100"`
+	Timeout            time.Duration    `key:"timeout_minutes" is:"0.001 10080"`
+	Silence            time.Duration    `key:"silence_minutes" is:"0.001 10080"`
+	FirstAnswer        time.Duration    `key:"first_answer_minutes" is:"0 10080"`
+	Linger             time.Duration    `key:"linger_seconds" is:"0 3600"`
+	StopGrace          time.Duration    `key:"stop_grace_seconds" is:"0 3600"`
+	CheckTimeout       time.Duration    `key:"check_timeout_minutes" is:"0.001 10080"`
+	Jobs               int              `key:"jobs" is:"1 256"`
+	Isolation          string           `key:"isolation" is:"worktree|none|shared"`
+	Landing            string           `key:"landing" is:"merge|rebase|squash"`
+	Commit             string           `key:"commit" is:"commit"` // a template of package plaintext
+	Sign               bool             `key:"sign"`
+	Hooks              bool             `key:"hooks"`
+	Worktree           Worktree         `key:"worktree"`
+	SetupTimeout       time.Duration    `key:"setup_timeout_minutes" is:"0.001 10080"` // of one setup command
+	Runners            []string         `key:"runners" is:"name"`                      // names in Agents, in order of preference
+	Model              string           `key:"model" is:"model"`                       // "": the CLI's own default
+	MaxUncharged       int              `key:"max_uncharged" is:"0 10000"`
+	MaxUnchargedRun    int              `key:"max_uncharged_run" is:"1 1e6"`
+	MaxFileMiB         int              `key:"max_file_mib" is:"0 1e6"`
+	ChecksAtOnce       int              `key:"checks_at_once" is:"0 100"`
+	MaxUndone          int              `key:"max_undone" is:"0 100"`
+	RecheckPercent     int              `key:"recheck_percent" is:"0 100"`
+	MaxFailedInARow    int              `key:"max_failed_in_a_row" is:"0 10000"`
+	MaxSameError       int              `key:"max_same_error" is:"0 10000"`
+	Until              string           `key:"until" is:"until"` // "": no deadline; HH:MM of the local day, or a duration
+	DiskFloorMiB       int              `key:"disk_floor_mib" is:"0 1e9"`
+	MemoryFloorMiB     int              `key:"memory_floor_mib" is:"0 1e9"`
+	FloorWait          time.Duration    `key:"floor_wait_minutes" is:"0 10080"`
+	Backoff            time.Duration    `key:"backoff_seconds" is:"0 86400"`
+	BackoffMax         time.Duration    `key:"backoff_max_seconds" is:"0 86400"`
+	MaxTaskFaults      int              `key:"max_task_faults" is:"0 10000"`
+	OutAfterFailures   int              `key:"out_after_failures" is:"1 10000"`
+	OutAfter           time.Duration    `key:"out_after_minutes" is:"0 10080"`
+	GiveUp             time.Duration    `key:"give_up_minutes" is:"0.001 10080"`
+	Budget             Budget           `key:",squash"`
+	Prices             Prices           `key:"prices"`
+	BriefKiB           int              `key:"brief_kib" is:"4 1024"`
+	TranscriptMiB      int              `key:"transcript_mib" is:"1 4096"`
+	Env                []string         `key:"env" is:"pass"` // NAME, NAME* or NAME=value
+	Push               bool             `key:"push"`
+	InhibitSleep       bool             `key:"inhibit_sleep"`
+	Records            Records          `key:"records"`
+	Learn              string           `key:"learn" is:"propose|off"`
+	Review             Review           `key:"review"`
+	Agents             map[string]Agent `key:"agents"` // by name, in the spelling of the file
+
+	// Notify has the receivers of notifications by name, from the user's own files only.
+	Notify map[string]Receiver `key:"notify"`
 }
 
 // Receiver is one entry of `relay.notify:`. It has one of Argv, URL and Desktop.

@@ -44,12 +44,12 @@ func (n Notification) Render(text string) ([]byte, error) {
 		content, err := jsonText(n)
 		return []byte(content + "\n"), err
 	}
-	parsed, err := template.New("").Funcs(template.FuncMap{"json": jsonText}).Parse(text)
-	if err != nil {
-		return nil, errors.New(strings.TrimPrefix(Line(err.Error()), "template: :"))
-	}
 	var out limited
-	if err := parsed.Execute(&out, n); err != nil {
+	parsed, err := template.New("").Funcs(template.FuncMap{"json": jsonText}).Parse(text)
+	if err == nil {
+		err = parsed.Execute(&out, n)
+	}
+	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(Line(err.Error()), "template: :"))
 	}
 	return out.text.Bytes(), nil

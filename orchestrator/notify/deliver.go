@@ -12,80 +12,74 @@ import (
 	"net/url"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 
 	"relay/epic/plaintext"
 	"relay/orchestrator/secrets"
 )
 
-// Fault is why a notification was not delivered.
-type Fault struct {
-	text  string
-	final bool // another try would fail too
-}
-
-// Error returns it in words, without private parts of the receiver.
-func (f *Fault) Error() string { return f.text }
-
-// orNil returns the fault as an error.
-func (f *Fault) orNil() error {
-	if f == nil {
-		return nil
-	}
-	return f
-}
-
-// Send delivers a notification once.
-func (r *Receiver) Send(ctx context.Context, host Host, e plaintext.Notification) *Fault {
-	e = secrets.Clean(secrets.Cleaner{Redactor: host.Redact}, e)
-	body, err := e.Render(r.Template)
-	if err != nil {
-		return &Fault{"its template: " + err.Error(), true}
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, tryWait, errSlow)
-	defer cancel()
-	var fault *Fault
-	switch {
-	case r.URL != "":
-		fault = r.post(ctx, body)
-	case r.Desktop:
-		fault = program(ctx, host, desktop(runtime.GOOS, e, body, r.Template), nil)
-	default:
-		fault = program(ctx, host, r.Argv, body)
-	}
-	if fault != nil {
-		fault.text = host.Redact.Text(plaintext.Fit(r.hide(fault.text), maxFault))
-	}
-	return fault
-}
+// finalError is the fault of a delivery that another try would not mend.
+type finalError struct{ error }
 
 var (
 	errSlow = errors.New("no answer within " + plaintext.Span(tryWait))
 	errOver = errors.New("no answer before the run was over")
 )
 
+// Send delivers a notification once. Its error has no private parts of the receiver.
+func (r *Receiver) Send(ctx context.Context, host *Host, e plaintext.Notification) error {
+	e = secrets.Clean(secrets.Cleaner{Redactor: host.Redact}, e)
+	e.Version = 1
+	body, err := e.Render(r.Template)
+	if err != nil {
+		return finalError{err}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, tryWait, errSlow)
+	defer cancel()
+	switch {
+	case r.URL != "":
+		err = r.post(ctx, body)
+	case r.Desktop:
+		err = program(ctx, host, desktop(runtime.GOOS, e, string(body), r.Template), nil)
+	default:
+		err = program(ctx, host, r.Argv, body)
+	}
+	if err == nil {
+		return nil
+	}
+	said := errors.New(host.Redact.Text(plaintext.Fit(r.hide(err.Error()), maxFault)))
+	if errors.As(err, new(finalError)) {
+		return finalError{said}
+	}
+	return said
+}
+
 // maxFault is the width of a fault.
 const maxFault = 300
 
 // program has a program deliver a notification.
-func program(ctx context.Context, host Host, argv []string, body []byte) *Fault {
+func program(ctx context.Context, host *Host, argv []string, body []byte) error {
 	printed, err := host.Run(ctx, argv, body)
 	if err == nil {
 		return nil
 	}
-	said := err.Error()
-	if ctx.Err() != nil {
-		said = context.Cause(ctx).Error()
-	}
 	missing := errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
-	return &Fault{argv[0] + plaintext.Because(said) + plaintext.Because(plaintext.Line(printed)), missing}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	err = fmt.Errorf("%s: %w%s", argv[0], err, plaintext.Because(plaintext.Line(printed)))
+	if missing {
+		return finalError{err}
+	}
+	return err
 }
 
-// post sends a notification to an address. It follows no redirect: nobody said that the report may go there.
-func (r *Receiver) post(ctx context.Context, body []byte) *Fault {
+// post sends a notification to an address. It follows no redirect: the user has not said that the report may go there.
+func (r *Receiver) post(ctx context.Context, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(body))
 	if err != nil {
-		return &Fault{"its url is not an address", true}
+		return err
 	}
 	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
 	if json.Valid(body) {
@@ -100,32 +94,48 @@ func (r *Receiver) post(ctx context.Context, body []byte) *Fault {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return &Fault{req.URL.Host + ": " + err.Error(), false}
+		return fmt.Errorf("%s: %w", req.URL.Host, err)
 	}
 	defer func() { _ = resp.Body.Close() }() // only read
 	answer, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
-	switch code := resp.StatusCode; {
+	code, said := resp.StatusCode, plaintext.Because(plaintext.Line(string(answer)))
+	if code >= 300 && code < 400 {
+		said = "; relay does not follow it; write the new address into url"
+	}
+	err = fmt.Errorf("%s answered %s%s", req.URL.Host, resp.Status, said)
+	switch {
 	case code < 300:
 		return nil
-	case code < 400:
-		return &Fault{fmt.Sprintf("%s answered %s; relay does not follow it: write the new address into url", req.URL.Host, resp.Status), true}
-	default:
-		said := fmt.Sprintf("%s answered %s%s", req.URL.Host, resp.Status, plaintext.Because(plaintext.Line(string(answer))))
-		return &Fault{said, code < 500 && code != http.StatusTooManyRequests}
+	case code < 500 && code != http.StatusTooManyRequests:
+		return finalError{err}
 	}
+	return err
 }
 
 // desktop returns the program that shows a notification on a system's desktop, with its arguments.
-func desktop(system string, e plaintext.Notification, body []byte, template string) []string {
+func desktop(system string, e plaintext.Notification, text, template string) []string {
 	title := "relay: " + strings.ReplaceAll(e.Event, "_", " ")
-	text := e.Message()
-	if template != "" {
-		text = string(body)
+	if template == "" {
+		text = e.Message()
 	}
 	if system == "darwin" {
-		return []string{
-			"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", title, text,
-		}
+		const show = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
+		return []string{"osascript", "-e", show, title, text}
 	}
 	return []string{"notify-send", "--app-name=relay", "--", title, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)}
+}
+
+// hide removes what a receiver's messages must not show from a text: the parts of its address and its arguments. Short ones are common
+// words.
+func (r *Receiver) hide(text string) string {
+	const shortest = 8
+	at, _ := url.Parse(r.URL)
+	private := strings.FieldsFunc(strings.Join(append(r.Argv[min(1, len(r.Argv)):], r.URL), " "), func(c rune) bool { return strings.ContainsRune(" /?&=:@", c) })
+	slices.SortFunc(private, func(a, b string) int { return len(b) - len(a) })
+	for _, p := range private {
+		if len(p) >= shortest && (at == nil || !strings.Contains(at.Host, p)) {
+			text = strings.ReplaceAll(text, p, "…")
+		}
+	}
+	return text
 }

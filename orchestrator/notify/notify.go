@@ -4,15 +4,14 @@
 // events of that kind are folded; it gets a kind at most once a minute. When the run ends, what still waits is delivered, for a limited
 // time. Secrets are redacted, and addresses and arguments of receivers are not in messages.
 //
-// events.go makes notifications of the updates that a watcher of the run gets. fold.go decides which one is due. deliver.go delivers it.
+// events.go makes notifications of the updates that a watcher of the run gets. deliver.go delivers it.
 package notify
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,32 +22,27 @@ import (
 // Receiver is one that gets notifications. It has one of Argv, URL and Desktop.
 type Receiver struct {
 	Name     string
-	On       []string // events; Ended stands for every end of a run
+	On       []string // events; "ended" stands for every end of a run
 	Argv     []string // of a program that reads the notification from stdin
 	URL      string   // gets it as a POST
 	Desktop  bool
 	Template string // see [plaintext.Notification.Render]
 }
 
-// wants reports whether the receiver gets an event.
-func (r *Receiver) wants(event string) bool {
-	return slices.Contains(r.On, event) || isEnd(event) && slices.Contains(r.On, Ended)
-}
-
 // Host has what this package may not do itself.
 type Host struct {
-	// Run gives a program input, and returns the end of what it printed. It ends the program when ctx ends.
+	// Run gives a program input, and returns what it printed. It ends the program when ctx ends.
 	Run    func(ctx context.Context, argv []string, input []byte) (printed string, err error)
 	Redact *secrets.Redactor
 	Failed func(text string) // tells a person of a notification that was not delivered
 	Now    func() time.Time
+	Pause  time.Duration // before the first retry; the second comes after four times as much
+	Flush  time.Duration // for all receivers, at the end of a run
 }
 
-// Limits of a delivery.
 const (
-	tryWait   = 10 * time.Second // for a receiver that does not answer
-	flushWait = 12 * time.Second // for all receivers, at the end of a run
-	retries   = 2
+	tryWait = 10 * time.Second // for a receiver that does not answer
+	retries = 2
 )
 
 // Notifier delivers notifications. A nil one drops them.
@@ -57,8 +51,6 @@ type Notifier struct {
 	receivers []*worker
 	cancel    context.CancelCauseFunc
 	working   sync.WaitGroup
-	pause     time.Duration // before the first retry; the second comes after four times as much
-	flush     time.Duration
 }
 
 // New returns a notifier for receivers, or nil if there are none. Close must be called; the end of ctx ends nothing.
@@ -66,13 +58,10 @@ func New(ctx context.Context, host Host, receivers []Receiver) *Notifier {
 	if len(receivers) == 0 {
 		return nil
 	}
-	return start(ctx, &Notifier{host: host, pause: time.Second, flush: flushWait}, receivers)
-}
-
-func start(ctx context.Context, n *Notifier, receivers []Receiver) *Notifier {
+	n := &Notifier{host: host}
 	ctx, n.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, r := range receivers {
-		w := &worker{Receiver: r, host: &n.host, pause: n.pause, wake: make(chan struct{}, 1), folded: folder{last: map[string]time.Time{}}}
+		w := &worker{Receiver: r, host: &n.host, wake: make(chan struct{}, 1), folded: folder{last: map[string]time.Time{}}}
 		n.receivers = append(n.receivers, w)
 		n.working.Go(func() { w.serve(ctx) })
 	}
@@ -84,9 +73,8 @@ func (n *Notifier) Notify(e plaintext.Notification) {
 	if n == nil {
 		return
 	}
-	e.Version = 1
 	for _, w := range n.receivers {
-		if w.wants(e.Event) {
+		if slices.Contains(w.On, e.Event) || isEnd(e.Event) && slices.Contains(w.On, ended) {
 			w.change(func() { w.folded.add(e) })
 		}
 	}
@@ -100,7 +88,7 @@ func (n *Notifier) Close() {
 	for _, w := range n.receivers {
 		w.change(func() { w.closing = true })
 	}
-	late := time.AfterFunc(n.flush, func() { n.cancel(errOver) })
+	late := time.AfterFunc(n.host.Flush, func() { n.cancel(errOver) })
 	n.working.Wait()
 	late.Stop()
 	n.cancel(nil)
@@ -110,9 +98,8 @@ func (n *Notifier) Close() {
 type worker struct {
 	Receiver
 
-	host  *Host
-	pause time.Duration
-	wake  chan struct{}
+	host *Host
+	wake chan struct{}
 
 	mu      sync.Mutex
 	folded  folder
@@ -139,57 +126,76 @@ func (w *worker) serve(ctx context.Context) {
 		w.mu.Unlock()
 		switch {
 		case due:
-			if err := w.deliver(ctx, e); err != nil {
-				w.host.Failed(fmt.Sprintf("notification %s of %s was not delivered: %s", w.Name, e.Event, err))
-			}
-			continue
+			w.deliver(ctx, e)
 		case closing:
 			return
-		}
-		if !rest(ctx, wait, w.wake) {
-			return
+		default:
+			rest(ctx, wait, w.wake)
 		}
 	}
 }
 
 // deliver delivers a notification, and tries again after a fault that may pass.
-func (w *worker) deliver(ctx context.Context, e plaintext.Notification) error {
-	for try := 0; ; try++ {
-		err := w.Send(ctx, *w.host, e)
-		if err == nil || err.final || try == retries || !rest(ctx, w.pause<<(2*try), nil) {
-			return err.orNil()
+func (w *worker) deliver(ctx context.Context, e plaintext.Notification) {
+	err := w.Send(ctx, w.host, e)
+	for try := range retries {
+		if err == nil || errors.As(err, new(finalError)) || ctx.Err() != nil {
+			break
 		}
+		rest(ctx, w.host.Pause<<(2*try), nil)
+		err = w.Send(ctx, w.host, e)
+	}
+	if err != nil {
+		w.host.Failed(fmt.Sprintf("notification %s of %s was not delivered: %s", w.Name, e.Event, err))
 	}
 }
 
-// rest waits for some time, or until wake; it returns false if ctx has ended.
-func rest(ctx context.Context, wait time.Duration, wake <-chan struct{}) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
+// rest waits for some time, or until wake or the end of ctx.
+func rest(ctx context.Context, wait time.Duration, wake <-chan struct{}) {
 	select {
 	case <-ctx.Done():
-		return false
-	case <-timer.C:
+	case <-time.After(wait):
 	case <-wake:
 	}
-	return true
 }
 
-// hide removes what a receiver's messages must not show from a text: the parts of its address and its arguments.
-func (r *Receiver) hide(text string) string {
-	host := ""
-	if at, err := url.Parse(r.URL); err == nil {
-		host = at.Host
-	}
-	private := strings.FieldsFunc(strings.Join(append(r.Argv[min(1, len(r.Argv)):], r.URL), " "), func(c rune) bool { return strings.ContainsRune(" /?&=:@", c) })
-	slices.SortFunc(private, func(a, b string) int { return len(b) - len(a) })
-	for _, p := range private {
-		if len(p) >= shortestPrivate && !strings.Contains(host, p) {
-			text = strings.ReplaceAll(text, p, "…")
+// Bounds of what a receiver gets.
+const (
+	every       = time.Minute // the shortest time between two notifications of a kind
+	mostEarlier = 10          // texts of folded events
+)
+
+// folder holds what waits for a receiver: one notification of a kind.
+type folder struct {
+	waiting []plaintext.Notification // by when the first event of each came
+	last    map[string]time.Time     // when the last of a kind was taken out
+}
+
+// add takes an event in. It replaces a waiting one of its kind, and has its text.
+func (f *folder) add(e plaintext.Notification) {
+	for i, before := range f.waiting {
+		if before.Event == e.Event {
+			e.Folded = before.Folded + 1
+			e.Earlier = append(before.Earlier, before.Text)
+			e.Earlier = e.Earlier[max(0, len(e.Earlier)-mostEarlier):]
+			f.waiting[i] = e
+			return
 		}
 	}
-	return text
+	f.waiting = append(f.waiting, e)
 }
 
-// shortestPrivate is the length from which a part of an address or an argument may be a key: shorter ones are common words.
-const shortestPrivate = 8
+// next takes out the first notification that is due, at once everything that waits; else it returns when to look again.
+func (f *folder) next(now time.Time, everything bool) (e plaintext.Notification, due bool, wait time.Duration) {
+	wait = time.Hour
+	for i, e := range f.waiting {
+		left := every - now.Sub(f.last[e.Event])
+		if everything || left <= 0 || left > every { // the clock was set back
+			f.waiting = append(f.waiting[:i], f.waiting[i+1:]...)
+			f.last[e.Event] = now
+			return e, true, 0
+		}
+		wait = min(wait, left)
+	}
+	return e, false, wait
+}

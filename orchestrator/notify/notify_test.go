@@ -72,7 +72,7 @@ func TestPayloads(t *testing.T) {
 			}
 			fmt.Fprintf(&got, "%s\n", strings.TrimSuffix(string(body), "\n"))
 		}
-		fmt.Fprintf(&got, "%q\n%q\n\n", desktop("linux", e, nil, ""), desktop("darwin", e, nil, ""))
+		fmt.Fprintf(&got, "%q\n%q\n\n", desktop("linux", e, "", ""), desktop("darwin", e, "", ""))
 	}
 	path := filepath.Join("testdata", "payloads.txt")
 	if *update {
@@ -98,9 +98,9 @@ func TestFolding(t *testing.T) {
 		return fmt.Sprintf("%s %s +%d %d", e.Event, e.Text, e.Folded, len(e.Earlier))
 	}
 	for i := range 30 {
-		f.add(plaintext.Notification{Event: Gated, Text: fmt.Sprint(i)})
+		f.add(plaintext.Notification{Event: "gated", Text: fmt.Sprint(i)})
 		if i == 0 {
-			f.add(plaintext.Notification{Event: Look, Text: "a"})
+			f.add(plaintext.Notification{Event: "look", Text: "a"})
 			check(t, next(false), "gated 0 +0 0")
 			check(t, next(false), "look a +0 0")
 			check(t, next(false), "in 1h0m0s")
@@ -110,10 +110,10 @@ func TestFolding(t *testing.T) {
 	check(t, next(false), "in 40s")
 	now = now.Add(40 * time.Second)
 	check(t, next(false), "gated 29 +28 10")
-	f.add(plaintext.Notification{Event: Gated, Text: "x"})
+	f.add(plaintext.Notification{Event: "gated", Text: "x"})
 	check(t, next(false), "in 1m0s")
 	check(t, next(true), "gated x +0 0")
-	f.add(plaintext.Notification{Event: Gated, Text: "y"})
+	f.add(plaintext.Notification{Event: "gated", Text: "y"})
 	now = now.Add(-time.Hour)
 	check(t, next(false), "gated y +0 0")
 }
@@ -138,7 +138,7 @@ func (n *notes) add(text string) {
 }
 
 func testHost(said *notes) Host {
-	return Host{Failed: said.add, Now: time.Now, Redact: secrets.New([]string{"API_TOKEN=tok-123456789-abcdefgh"})}
+	return Host{Pause: time.Millisecond, Flush: 2 * time.Second, Failed: said.add, Now: time.Now, Redact: secrets.New([]string{"API_TOKEN=tok-123456789-abcdefgh"})}
 }
 
 // Receivers that hang, fail, flood, redirect or quote secrets: the run does not wait, and no message has a secret.
@@ -188,7 +188,7 @@ func TestBadReceivers(t *testing.T) {
 	var said notes
 	var all []Receiver
 	for _, name := range []string{"hang", "fail", "passes", "refuse", "redirect", "flood"} {
-		all = append(all, Receiver{Name: name, On: []string{Gated}, URL: server.URL + "/" + name + "?key=verysecretkey"})
+		all = append(all, Receiver{Name: name, On: []string{"gated"}, URL: server.URL + "/" + name + "?key=verysecretkey"})
 	}
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -198,11 +198,11 @@ func TestBadReceivers(t *testing.T) {
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	all = append(all, Receiver{Name: "gone", On: []string{Gated}, URL: "http://u:verysecretkey@" + address + "/verysecretkey"})
-	n := start(t.Context(), &Notifier{host: testHost(&said), pause: time.Millisecond, flush: 2 * time.Second}, all)
+	all = append(all, Receiver{Name: "gone", On: []string{"gated"}, URL: "http://u:verysecretkey@" + address + "/verysecretkey"})
+	n := New(t.Context(), testHost(&said), all)
 	began := time.Now()
 	for range 10_000 {
-		n.Notify(plaintext.Notification{Event: Gated, Text: "T1 gated"})
+		n.Notify(plaintext.Notification{Event: "gated", Text: "T1 gated"})
 	}
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("10,000 notifications took %s of the run", took)
@@ -238,10 +238,10 @@ func TestProgram(t *testing.T) {
 		got = append(got, string(input))
 		return "cannot reach topic " + argv[2], errors.New("exit status 7")
 	}
-	r := Receiver{Name: "phone", On: []string{Ended}, Argv: []string{"push", "--to", "my-secret-topic"}, Template: "{{.Text}}"}
-	n := start(t.Context(), &Notifier{host: host, pause: time.Millisecond, flush: time.Second}, []Receiver{r})
-	n.Notify(plaintext.Notification{Event: Budget, Text: "the agent printed tok-123456789-abcdefgh"})
-	n.Notify(plaintext.Notification{Event: Gated, Text: "not wanted"})
+	r := Receiver{Name: "phone", On: []string{ended}, Argv: []string{"push", "--to", "my-secret-topic"}, Template: "{{.Text}}"}
+	n := New(t.Context(), host, []Receiver{r})
+	n.Notify(plaintext.Notification{Event: "budget", Text: "the agent printed tok-123456789-abcdefgh"})
+	n.Notify(plaintext.Notification{Event: "gated", Text: "not wanted"})
 	n.Close()
 	if want := []string{"notification phone of budget was not delivered: push: exit status 7: cannot reach topic …"}; !slices.Equal(said.list, want) {
 		t.Errorf("got %q, want %q", said.list, want)

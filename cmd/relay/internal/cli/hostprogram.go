@@ -60,7 +60,7 @@ func Feed(ctx context.Context, environ, argv []string, input []byte) (printed st
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var out beginning
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environ, bytes.NewReader(input), &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel, cmd.WaitDelay = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }, time.Second
 	err = cmd.Run()
 	if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil { // a process that it left behind has its output

@@ -17,10 +17,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"text/template"
 
 	"relay/cmd/relay/internal/cli"
@@ -29,8 +30,167 @@ import (
 	"relay/epic/plaintext"
 )
 
+// texts has the script of a night, the files of the timers by their endings, and the commands by which each form begins and ends.
+//
 //go:embed texts
 var texts embed.FS
+
+// Forms are the ways to have the system begin something.
+var Forms = []string{"launchd", "systemd", "cron"}
+
+var forms = map[string]struct {
+	program string
+	folder  string // of the timer's files, below the home of the user
+	files   []string
+}{
+	"launchd": {"launchctl", "Library/LaunchAgents", []string{"plist"}},
+	"systemd": {"systemctl", ".config/systemd/user", []string{"service", "timer"}},
+	"cron":    {"crontab", "", nil},
+}
+
+// choose returns the form that this machine has, or "".
+func choose() string {
+	for _, name := range Forms {
+		_, err := exec.LookPath(forms[name].program)
+		if err == nil && (name != "systemd" || project.Exists("/run/systemd/system")) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Options are what the user wants of a night.
+type Options struct {
+	App                             *cli.App
+	At, Until                       string // HH:MM
+	Form, EnvFile, Playlist, Remove string
+	Yes, List                       bool
+	Work                            []string // more arguments of relay work
+}
+
+// Run lists the nights, removes one, or shows a new one and writes it when the user agrees.
+func Run(ctx context.Context, o Options) error {
+	for _, n := range nights(o.App.Environ) {
+		if o.List {
+			fmt.Fprintf(o.App.Out, "%s  %s  %s  %s: relay %s\n", n.Name, n.At, n.Form, n.Root, strings.Join(n.Work, " "))
+		} else if n.Name == o.Remove {
+			return n.remove(ctx)
+		}
+	}
+	switch {
+	case o.List:
+		return nil
+	case o.Remove != "":
+		return &terminal.UsageError{Message: "there is no night " + terminal.Quote(o.Remove), Hint: "relay schedule --list"}
+	}
+	n, err := o.night(ctx)
+	if err != nil {
+		return err
+	}
+	files, err := n.files()
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		fmt.Fprintf(o.App.Out, "%s:\n%s\n", f[0], f[1])
+	}
+	begin, err := n.text(n.Form + ".begin")
+	next, _ := project.Deadline(o.At, o.App.Now())
+	fmt.Fprintf(o.App.Out, "%s\nnext: %s, every day until relay schedule --remove %s\n", begin, next.Format("Mon 2006-01-02 15:04 MST"), n.Name)
+	if n.Form == "systemd" && !project.Exists("/var/lib/systemd/linger/"+o.App.Lookup("USER")) {
+		fmt.Fprintln(o.App.Out, "systemd ends your timers when you log out: loginctl enable-linger")
+	}
+	if err == nil && (o.Yes || o.App.CanAsk() && o.App.Confirm("write it?")) {
+		return n.write(ctx, files)
+	}
+	fmt.Fprintln(o.App.Out, "nothing is written; --yes writes without asking")
+	return err
+}
+
+// night returns the night that the user wants. It fails when relay work could not begin in it.
+func (o *Options) night(ctx context.Context) (*Night, error) {
+	for _, at := range []string{o.At, o.Until} {
+		if !timeOfDay.MatchString(at) {
+			return nil, &terminal.UsageError{Message: "a night needs two times of day, not " + terminal.Quote(at), Hint: "relay schedule --at 22:00 --until 07:00"}
+		}
+	}
+	form := plaintext.FirstOf(o.Form, choose())
+	if !slices.Contains(Forms, form) {
+		return nil, &terminal.UsageError{Message: "there is no form " + terminal.Quote(form), Hint: "--form " + strings.Join(Forms, ", --form ")}
+	}
+	p, err := o.App.Locate(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	work := append([]string{"work", "--from", o.At, "--until", o.Until}, o.Work...)
+	var about []string
+	if o.App.Epic != "" {
+		about = []string{"--epic", o.App.Epic}
+	}
+	tries := [][]string{append([]string{"check"}, about...), slices.Concat(work, about, []string{"--dry-run"})}
+	if o.Playlist != "" {
+		list, err := filepath.Abs(o.App.Path(o.Playlist))
+		if err != nil {
+			return nil, err
+		}
+		about = []string{"--playlist", list}
+		tries = [][]string{append([]string{"status"}, about...)}
+	}
+	n := named(p.Root, strings.Join(about, " "), o.App.Environ)
+	n.Form, n.At, n.Work = form, o.At, append(work, about...)
+	var secret []string
+	n.Environ, secret = p.ShellEnvironment()
+	if n.Relay, err = os.Executable(); err == nil {
+		n.EnvFile, err = o.envFile(secret)
+	}
+	for _, args := range tries {
+		if err != nil {
+			return nil, err
+		}
+		if printed, failed := n.try(ctx, args); failed != nil {
+			said := plaintext.Clean(strings.TrimSpace(printed + failed.Error()))
+			err = &terminal.Hinted{
+				Err:  fmt.Errorf("the night could not begin: in its environment relay %s fails: %s", strings.Join(args, " "), said),
+				Hint: "mend that, and type the same again",
+			}
+		}
+	}
+	return n, err
+}
+
+// timeOfDay matches a time as timers have it.
+var timeOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
+
+// envFile returns the file with the secrets of the night: the one that the user names, or the usual one if it is there. It warns of
+// secrets of the shell that the file lacks, and fails when others can read or replace it.
+func (o *Options) envFile(secret []string) (string, error) {
+	path, err := filepath.Abs(o.App.Path(plaintext.FirstOf(o.EnvFile, filepath.Join(folder(o.App.Environ), "night.env"))))
+	if err != nil {
+		return "", err
+	}
+	content, err := os.ReadFile(path)
+	var lacks []string
+	for _, entry := range secret {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.Contains("\n"+strings.ReplaceAll(string(content), "export ", ""), "\n"+name+"=") {
+			lacks = append(lacks, name)
+		}
+	}
+	if len(lacks) > 0 {
+		o.App.Warn(fmt.Sprintf("the night lacks %s of your shell: write NAME=value lines into %s, with chmod 600", plaintext.Some(lacks, 10), path))
+	}
+	if errors.Is(err, fs.ErrNotExist) && o.EnvFile == "" {
+		return "", nil
+	}
+	info, wrong := os.Stat(path)
+	if err = errors.Join(err, wrong); err != nil {
+		return "", err
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); info.Mode().Perm()&0o077 != 0 || ok && int(owner.Uid) != os.Getuid() {
+		return "", &terminal.Hinted{Err: fmt.Errorf("%s must be yours alone", path), Hint: "chmod 600 " + plaintext.ShellWord(path)}
+	}
+	return path, nil
+}
 
 // Night is a relay work that begins every day at a time.
 type Night struct {
@@ -45,47 +205,6 @@ type Night struct {
 	EnvFile string   `json:"-"` // "": none
 
 	user []string // environment of the user's shell
-}
-
-// form is a way to have the system begin something. Words in capitals are replaced.
-type form struct {
-	program    string
-	files      [][2]string // name below texts, path
-	begin, end [][]string  // commands
-}
-
-// Forms are the names of the forms.
-var Forms = []string{"systemd", "launchd", "cron"}
-
-var forms = map[string]form{
-	"systemd": {
-		"systemctl",
-		[][2]string{{"service", "HOME/.config/systemd/user/NAME.service"}, {"timer", "HOME/.config/systemd/user/NAME.timer"}},
-		[][]string{
-			{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", "NAME.timer"}, {"systemctl", "--user", "restart", "NAME.timer"},
-		},
-		[][]string{{"systemctl", "--user", "disable", "--now", "NAME.timer"}},
-	},
-	"launchd": {
-		"launchctl", [][2]string{{"plist", "HOME/Library/LaunchAgents/NAME.plist"}},
-		[][]string{{"launchctl", "bootstrap", "gui/UID", "HOME/Library/LaunchAgents/NAME.plist"}},
-		[][]string{{"launchctl", "bootout", "gui/UID/NAME"}},
-	},
-	"cron": {"crontab", nil, [][]string{{"sh", "-c", "CRONTAB", "crontab", "MARK", "LINE"}}, [][]string{{"sh", "-c", "CRONTAB", "crontab", "MARK", ""}}},
-}
-
-// choose returns the form that this machine has, or "".
-func choose() string {
-	_, err := exec.LookPath("crontab")
-	switch {
-	case runtime.GOOS == "darwin":
-		return "launchd"
-	case project.Exists("/run/systemd/system"):
-		return "systemd"
-	case err == nil:
-		return "cron"
-	}
-	return ""
 }
 
 // named returns a night with the name that a repository and what is worked on in it have.
@@ -106,42 +225,36 @@ func folder(user []string) string { return filepath.Dir(project.UserFile(user)) 
 // Script returns the path of the night's script.
 func (n *Night) Script() string { return filepath.Join(folder(n.user), "nights", n.Name+".sh") }
 
-// text returns a text of the night.
+// text returns a text of the night. One by which a form begins can use that by which it ends.
 func (n *Night) text(name string) (string, error) {
-	t, err := template.New(name).Funcs(template.FuncMap{
+	t, err := template.New("").Funcs(template.FuncMap{
 		"word": plaintext.ShellWord, "number": strconv.Atoi,
 		"json": func(n *Night) (string, error) { text, err := json.Marshal(n); return string(text), err },
 		"unit": strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace,
 		"cron": strings.NewReplacer("%", `\%`).Replace,
-	}).ParseFS(texts, "texts/"+name)
+	}).ParseFS(texts, slices.Compact([]string{"texts/" + strings.Replace(name, "begin", "end", 1), "texts/" + name})...)
 	var out bytes.Buffer
 	if err == nil {
-		err = t.Execute(&out, n)
+		err = t.ExecuteTemplate(&out, name, n)
 	}
 	return out.String(), err
 }
 
-// fill replaces the words in capitals.
-func (n *Night) fill(text string) string {
-	line, _ := n.text("cron")
-	crontab, _ := texts.ReadFile("texts/crontab.sh")
-	return strings.NewReplacer("NAME", n.Name, "UID", strconv.Itoa(os.Getuid()), "HOME", project.Lookup(n.user, "HOME"),
-		"CRONTAB", string(crontab), "MARK", n.Mark(), "LINE", strings.TrimSpace(line)).Replace(text)
-}
-
-// files returns the files of the night by path, its script first. It fails where a file without the mark of the night is in the way.
+// files returns the paths of the night's files with their texts, its script first. It fails where a file without the mark of the night is
+// in the way.
 func (n *Night) files() (list [][2]string, err error) {
-	for _, f := range append([][2]string{{"night.sh", n.Script()}}, forms[n.Form].files...) {
-		text, err := n.text(f[0])
-		if err != nil {
-			return nil, err
+	form := forms[n.Form]
+	for _, name := range append([]string{"sh"}, form.files...) {
+		path := n.Script()
+		if name != "sh" {
+			path = filepath.Join(project.Lookup(n.user, "HOME"), form.folder, n.Name+"."+name)
 		}
-		path := n.fill(f[1])
 		content, err := os.ReadFile(path)
-		switch {
-		case err == nil && !strings.Contains(string(content), n.Mark()):
+		if err == nil && !strings.Contains(string(content), n.Mark()) {
 			return nil, &terminal.Hinted{Err: fmt.Errorf("%s is not relay's: its mark is missing", path), Hint: "move it away: mv " + plaintext.ShellWord(path) + " ELSEWHERE"}
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
+		}
+		text, err := n.text(name)
+		if err != nil {
 			return nil, err
 		}
 		list = append(list, [2]string{path, text})
@@ -149,29 +262,10 @@ func (n *Night) files() (list [][2]string, err error) {
 	return list, nil
 }
 
-// shown returns the files and the commands of the night as a person reads them.
-func (n *Night) shown() (string, error) {
-	list, err := n.files()
-	var b strings.Builder
-	for _, f := range list {
-		fmt.Fprintf(&b, "%s:\n%s\n", f[0], f[1])
-	}
-	for _, argv := range forms[n.Form].begin {
-		if n.Form == "cron" {
-			argv = []string{"crontab:\nLINE"}
-		}
-		fmt.Fprintln(&b, n.fill(strings.Join(argv, " ")))
-	}
-	return b.String(), err
-}
-
 // write writes the files of the night and has the system begin it.
-func (n *Night) write(ctx context.Context) error {
-	list, err := n.files()
-	if err == nil {
-		_, err = exec.LookPath(forms[n.Form].program)
-	}
-	for _, f := range list {
+func (n *Night) write(ctx context.Context, files [][2]string) error {
+	_, err := exec.LookPath(forms[n.Form].program)
+	for _, f := range files {
 		if err == nil {
 			err = os.MkdirAll(filepath.Dir(f[0]), 0o700)
 		}
@@ -179,22 +273,19 @@ func (n *Night) write(ctx context.Context) error {
 			err = project.ReplacePrivate(f[0], []byte(f[1]))
 		}
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = n.run(ctx, n.Form+".begin")
 	}
-	if n.Form == "launchd" { // it refuses a second one
-		_ = n.run(ctx, forms[n.Form].end)
-	}
-	return n.run(ctx, forms[n.Form].begin)
+	return err
 }
 
 // remove has the system forget the night, and removes its files.
 func (n *Night) remove(ctx context.Context) error {
-	list, err := n.files()
+	files, err := n.files()
 	if err == nil {
-		err = n.run(ctx, forms[n.Form].end)
+		err = n.run(ctx, n.Form+".end")
 	}
-	for _, f := range slices.Backward(list) { // the script last: --list shows the night until all is done
+	for _, f := range slices.Backward(files) { // the script last: --list shows the night until all is done
 		if err == nil {
 			err = os.RemoveAll(f[0])
 		}
@@ -202,22 +293,18 @@ func (n *Night) remove(ctx context.Context) error {
 	return err
 }
 
-func (n *Night) run(ctx context.Context, commands [][]string) error {
-	for _, argv := range commands {
-		filled := make([]string, len(argv))
-		for i := range argv {
-			filled[i] = n.fill(argv[i])
-		}
-		if _, err := cli.RunHost(ctx, n.Root, n.user, filled[0], filled[1:]...); err != nil {
-			return fmt.Errorf("%s: %w", forms[n.Form].program, err)
-		}
+// run runs a text in the user's shell.
+func (n *Night) run(ctx context.Context, name string) error {
+	text, err := n.text(name)
+	if err == nil {
+		_, err = cli.RunHost(ctx, folder(n.user), n.user, "sh", "-c", text)
 	}
-	return nil
+	return err
 }
 
 // try runs a relay command as the night would: with its script, and nothing else of the user's shell.
 func (n *Night) try(ctx context.Context, args []string) (string, error) {
-	script, err := n.text("night.sh")
+	script, err := n.text("sh")
 	if err != nil {
 		return "", err
 	}

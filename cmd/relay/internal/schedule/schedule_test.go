@@ -25,20 +25,24 @@ func night(home, form string) *Night {
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	for _, form := range Forms {
-		shown, err := night("/home/ada", form).shown()
-		if err != nil {
-			t.Fatal(err)
+		n := night("/home/ada", form)
+		var got strings.Builder
+		for _, name := range append(append([]string{"sh"}, forms[form].files...), form+".begin", form+".end") {
+			text, err := n.text(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.WriteString("== " + name + "\n" + text)
 		}
-		shown = strings.ReplaceAll(shown, "gui/"+night("", form).fill("UID"), "gui/UID")
 		path := filepath.Join("testdata", form+".txt")
 		if *update {
-			if err := os.WriteFile(path, []byte(shown), 0o644); err != nil {
+			if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
 		want, err := os.ReadFile(path)
-		if err != nil || shown != string(want) {
-			t.Errorf("%v: go test ./cmd/relay/internal/schedule -update; got\n%s", err, shown)
+		if err != nil || got.String() != string(want) {
+			t.Errorf("%v: go test ./cmd/relay/internal/schedule -update; got\n%s", err, got.String())
 		}
 	}
 }

@@ -35,7 +35,7 @@ func notifyHost(a *cli.App, p *project.Project, failed func(text string)) notify
 		Run: func(ctx context.Context, argv []string, input []byte) (string, error) {
 			return cli.Feed(ctx, a.Environ, argv, input)
 		},
-		Redact: p.Redactor(), Failed: failed, Now: a.Now,
+		Redact: p.Redactor(), Failed: failed, Now: a.Now, Pause: time.Second, Flush: 12 * time.Second,
 	}
 }
 
@@ -71,7 +71,7 @@ func (o *Options) RecordNotBegun(ctx context.Context, at time.Time, err error) {
 		return
 	}
 	n := notify.New(ctx, notifyHost(o.App, p, func(text string) { o.App.Warn(text) }), Receivers(p))
-	tell(n, p, plaintext.Notification{Event: notify.NotBegun, At: at.UTC(), Text: "relay work could not begin: " + why, Command: "relay check"})
+	tell(n, p, plaintext.Notification{Event: "not_begun", At: at.UTC(), Text: "relay work could not begin: " + why, Command: "relay check"})
 	n.Close()
 }
 
@@ -84,23 +84,22 @@ func TestNotify(ctx context.Context, a *cli.App, p *project.Project, name string
 			Hint: "add relay.notify to " + plaintext.FirstOf(project.UserFile(a.Environ), configs.LocalFile) + " or " + configs.LocalFile + "; docs/notifications.md has recipes",
 		}
 	}
-	sent, failed := 0, false
+	if name != "" {
+		list = slices.DeleteFunc(list, func(r notify.Receiver) bool { return r.Name != name })
+	}
+	host, failed := notifyHost(a, p, nil), false
 	for _, r := range list {
-		if name != "" && name != r.Name {
-			continue
-		}
-		sent++
-		fault := r.Send(ctx, notifyHost(a, p, nil), plaintext.Notification{
-			Version: 1, Event: "test", At: a.Now().UTC(), Repository: filepath.Base(p.Root), Text: "a test: notifications of relay arrive here", Command: "relay status",
+		err := r.Send(ctx, &host, plaintext.Notification{
+			Event: "test", At: a.Now().UTC(), Repository: filepath.Base(p.Root), Text: "a test: notifications of relay arrive here", Command: "relay status",
 		})
 		said := "delivered"
-		if fault != nil {
-			said, failed = "not delivered: "+fault.Error(), true
+		if err != nil {
+			said, failed = "not delivered: "+err.Error(), true
 		}
 		fmt.Fprintf(a.Out, "%s: %s\n", r.Name, said)
 	}
 	switch {
-	case sent == 0:
+	case len(list) == 0:
 		return &terminal.UsageError{Message: "there is no receiver " + terminal.Quote(name), Hint: "relay config relay.notify lists them"}
 	case failed:
 		return terminal.ExitCode(terminal.Failure)
