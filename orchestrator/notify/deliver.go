@@ -130,7 +130,8 @@ func desktop(system string, e plaintext.Notification, text, template string) []s
 func (r *Receiver) hide(text string) string {
 	const shortest = 8
 	at, _ := url.Parse(r.URL)
-	private := strings.FieldsFunc(strings.Join(append(r.Argv[min(1, len(r.Argv)):], r.URL), " "), func(c rune) bool { return strings.ContainsRune(" /?&=:@", c) })
+	parts := func(c rune) bool { return strings.ContainsRune(" /?&=:@", c) }
+	private := strings.FieldsFunc(r.URL+" "+strings.Join(r.Argv[min(1, len(r.Argv)):], " "), parts)
 	slices.SortFunc(private, func(a, b string) int { return len(b) - len(a) })
 	for _, p := range private {
 		if len(p) >= shortest && (at == nil || !strings.Contains(at.Host, p)) {

@@ -25,7 +25,8 @@ func isEnd(event string) bool { return event == "budget" || event == "deadline" 
 func Of(u decide.Update) (list []plaintext.Notification) {
 	add := func(event, text, command string) {
 		list = append(list, plaintext.Notification{
-			Event: event, At: u.At.UTC(), Task: u.Task, Title: u.Title, Text: text, Command: command, Completed: u.Counts.Completed, Total: u.Counts.Total,
+			Event: event, At: u.At.UTC(), Task: u.Task, Title: u.Title, Text: text, Command: command,
+			Completed: u.Counts.Completed, Total: u.Counts.Total,
 		})
 	}
 	settled := u.Kind == decide.Completed || u.Kind == decide.Gated

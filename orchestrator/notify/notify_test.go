@@ -48,8 +48,11 @@ func night() []plaintext.Notification {
 	of(func(u *decide.Update) { u.Kind, u.Runner = decide.UpdateWaiting, decide.ForAnswer })
 	of(func(u *decide.Update) { u.Kind = decide.Completed })
 	for _, s := range []decide.Summary{
-		{Reason: decide.EpicComplete}, {Reason: decide.NoRunnableTasks, Left: 2}, {Reason: decide.BudgetExhausted, Why: "the run's budget of $5.00 is used up", Left: 2},
-		{Reason: decide.Deadline, Left: 2}, {Reason: decide.CircuitBreaker, Why: "5 tasks failed in a row", Left: 2},
+		{Reason: decide.EpicComplete},
+		{Reason: decide.NoRunnableTasks, Left: 2},
+		{Reason: decide.BudgetExhausted, Why: "the run's budget of $5.00 is used up", Left: 2},
+		{Reason: decide.Deadline, Left: 2},
+		{Reason: decide.CircuitBreaker, Why: "5 tasks failed in a row", Left: 2},
 	} {
 		s.Run, s.Counts, s.Usage.CostUSD = "20260111-220000", decide.Counts{Completed: 5, Total: 7, Gated: 2}, 3.25
 		e := OfEnd(s, "")
@@ -60,7 +63,7 @@ func night() []plaintext.Notification {
 }
 
 // The payload of each event, as JSON, as a message, and as the desktop shows it.
-func TestPayloads(t *testing.T) {
+func TestPayloads(t *testing.T) { //nolint:paralleltest // it sets the zone
 	time.Local = time.UTC //nolint:reassign // the zone of a golden
 	var got strings.Builder
 	for _, e := range night() {

@@ -14,9 +14,7 @@ func newNotifyCommand(a *cli.App) *cobra.Command {
 		Use:   "notify --test [NAME]",
 		Short: "Send a test to those who get notifications",
 		Long: `Send a test notification to the receivers of relay.notify, or to NAME alone, and
-say how each took it. relay reads them from your own files only:
-$XDG_CONFIG_HOME/relay/agents.yml, and .agents.local.yml if git does not track
-it.`,
+say how each took it. docs/notifications.md has recipes.`,
 		Example: "  relay notify --test phone",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -14,18 +14,16 @@ func newScheduleCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schedule --at TIME --until TIME [-- FLAG…]",
 		Short: "Begin relay work every night",
-		Long: `Have the system begin relay work every day at a time, and end it at another: with
-a systemd user timer, launchd or cron. relay first tries relay check and a dry
-run in the environment of the night, then shows all that it would write, and
-writes it when you agree. A machine that sleeps at that time begins late, but
-only before the end.
+		Long: `Have systemd, launchd or cron begin relay work every day at a time. relay first
+tries relay check and a dry run in the environment of the night, then shows all
+that it would write, and writes it when you agree. A machine that sleeps at that
+time begins late, but only before the end.
 
-The night gets the PATH and the settings of your shell, but no secrets: these it
-reads from night.env beside your agents.yml, which only you may read. FLAGs are
-those of relay work. Each epic and playlist has a night of its own.`,
+The night gets the settings of your shell without secrets: these it reads from
+night.env beside your agents.yml, which only you may read. FLAGs are those of
+relay work. Each epic and playlist has a night of its own.`,
 		Example: `  relay schedule --at 22:00 --until 07:00
-  relay schedule --at 22:00 --until 07:00 -- --jobs 4 --runner claude,codex
-  relay schedule --remove relay-shop-1a2b3c4d`,
+  relay schedule --at 22:00 --until 07:00 -- --jobs 4 --runner claude,codex`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Work = args

@@ -49,18 +49,8 @@ end the run.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Tasks = args
-			run := runWork
-			if cmd.Flags().Changed("playlist") {
-				run = runWorkList
-			}
 			begin := opts.App.Now()
-			var err error
-			if opts.from != "" {
-				err = project.CheckNight(opts.from, cmd.Flag("until").Value.String(), begin)
-			}
-			if err == nil || opts.dryRun {
-				err = run(cmd.Context(), opts, cmd.Flags())
-			}
+			err := opts.run(cmd.Context(), cmd.Flags())
 			if err != nil && !opts.dryRun {
 				opts.RecordNotBegun(cmd.Context(), begin, err)
 			}
@@ -87,6 +77,19 @@ end the run.`,
 	f.BoolVar(&opts.JSON, "json", false, "print one JSON object at the end")
 	cmd.MarkFlagsMutuallyExclusive("review", "no-review")
 	return cmd
+}
+
+// run runs one epic or a list, if the time is right.
+func (o workOptions) run(ctx context.Context, given *pflag.FlagSet) error {
+	if o.from != "" && !o.dryRun {
+		if err := project.CheckNight(o.from, given.Lookup("until").Value.String(), o.App.Now()); err != nil {
+			return err
+		}
+	}
+	if given.Changed("playlist") {
+		return runWorkList(ctx, o, given)
+	}
+	return runWork(ctx, o, given)
 }
 
 // workSettings are the keys of the settings that flags replace.

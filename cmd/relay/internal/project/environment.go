@@ -76,7 +76,7 @@ var ownSession = []string{"HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "XDG_RUN
 
 // ShellEnvironment returns the variables of the user's shell that relay work passes on or reads, and that another session may lack; secret
 // has those with a secret.
-func (p *Project) ShellEnvironment() (open, secret []string) {
+func ShellEnvironment(p *Project) (open, secret []string) {
 	patterns := append(slices.Clone(passed), "RELAY_*")
 	patterns = append(patterns, p.Config.Relay.Env...)
 	for _, agent := range p.Config.Relay.Agents {

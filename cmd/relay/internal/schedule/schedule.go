@@ -81,7 +81,7 @@ func Run(ctx context.Context, o Options) error {
 	case o.List:
 		return nil
 	case o.Remove != "":
-		return &terminal.UsageError{Message: "there is no night " + terminal.Quote(o.Remove), Hint: "relay schedule --list"}
+		return &terminal.UsageError{Message: "unknown night " + terminal.Quote(o.Remove), Hint: "relay schedule --list"}
 	}
 	n, err := o.night(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (o *Options) night(ctx context.Context) (*Night, error) {
 	}
 	form := plaintext.FirstOf(o.Form, choose())
 	if !slices.Contains(Forms, form) {
-		return nil, &terminal.UsageError{Message: "there is no form " + terminal.Quote(form), Hint: "--form " + strings.Join(Forms, ", --form ")}
+		return nil, &terminal.UsageError{Message: "unknown form " + terminal.Quote(form), Hint: "--form " + strings.Join(Forms, ", --form ")}
 	}
 	p, err := o.App.Locate(ctx, nil)
 	if err != nil {
@@ -139,7 +139,7 @@ func (o *Options) night(ctx context.Context) (*Night, error) {
 	n := named(p.Root, strings.Join(about, " "), o.App.Environ)
 	n.Form, n.At, n.Work = form, o.At, append(work, about...)
 	var secret []string
-	n.Environ, secret = p.ShellEnvironment()
+	n.Environ, secret = project.ShellEnvironment(p)
 	if n.Relay, err = os.Executable(); err == nil {
 		n.EnvFile, err = o.envFile(secret)
 	}

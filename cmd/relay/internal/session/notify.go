@@ -100,7 +100,7 @@ func TestNotify(ctx context.Context, a *cli.App, p *project.Project, name string
 	}
 	switch {
 	case len(list) == 0:
-		return &terminal.UsageError{Message: "there is no receiver " + terminal.Quote(name), Hint: "relay config relay.notify lists them"}
+		return &terminal.UsageError{Message: "unknown receiver " + terminal.Quote(name), Hint: "relay config relay.notify lists them"}
 	case failed:
 		return terminal.ExitCode(terminal.Failure)
 	}
