@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"relay/epic/plaintext"
 )
 
 // TestRecipes fails when a configuration that the documentation shows is none, or leaves out who is to run.
@@ -38,6 +41,28 @@ func TestRecipes(t *testing.T) {
 		}
 		if c.Relay.Silence > c.Relay.Timeout {
 			t.Errorf("silence after the time is over in:\n%s", block)
+		}
+	}
+}
+
+// TestNotificationRecipes fails when a receiver that the documentation shows is none.
+func TestNotificationRecipes(t *testing.T) {
+	t.Parallel()
+	blocks := yamlBlocks(t, filepath.Join("..", "docs", "notifications.md"))
+	if len(blocks) < 6 {
+		t.Fatalf("found %d recipes", len(blocks))
+	}
+	for _, block := range blocks {
+		c, err := Load(Sources{Dir: repository(t, "", block)})
+		if err != nil || len(c.Warnings) > 0 || len(c.Relay.Notify) != 1 {
+			t.Errorf("%v in:\n%s", err, block)
+			continue
+		}
+		for _, r := range c.Relay.Notify {
+			body, err := plaintext.Notification{Event: "gated", Text: `a "b" <c>`, Command: "relay show T1"}.Render(r.Template)
+			if err != nil || strings.HasPrefix(r.Template, "{\"") && !json.Valid(body) {
+				t.Errorf("%v: %s in:\n%s", err, body, block)
+			}
 		}
 	}
 }

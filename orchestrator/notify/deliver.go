@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/url"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,9 +16,6 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/secrets"
 )
-
-// finalError is the fault of a delivery that another try would not mend.
-type finalError struct{ error }
 
 var (
 	errSlow = errors.New("no answer within " + plaintext.Span(tryWait))
@@ -33,7 +28,7 @@ func (r *Receiver) Send(ctx context.Context, host *Host, e plaintext.Notificatio
 	e.Version = 1
 	body, err := e.Render(r.Template)
 	if err != nil {
-		return finalError{err}
+		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, tryWait, errSlow)
 	defer cancel()
@@ -48,11 +43,7 @@ func (r *Receiver) Send(ctx context.Context, host *Host, e plaintext.Notificatio
 	if err == nil {
 		return nil
 	}
-	said := errors.New(host.Redact.Text(plaintext.Fit(r.hide(err.Error()), maxFault)))
-	if errors.As(err, new(finalError)) {
-		return finalError{said}
-	}
-	return said
+	return errors.New(host.Redact.Text(plaintext.Fit(r.hide(err.Error()), maxFault)))
 }
 
 // maxFault is the width of a fault.
@@ -64,15 +55,10 @@ func program(ctx context.Context, host *Host, argv []string, body []byte) error 
 	if err == nil {
 		return nil
 	}
-	missing := errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	err = fmt.Errorf("%s: %w%s", argv[0], err, plaintext.Because(plaintext.Line(printed)))
-	if missing {
-		return finalError{err}
-	}
-	return err
+	return fmt.Errorf("%s: %w%s", argv[0], err, plaintext.Because(plaintext.Line(printed)))
 }
 
 // post sends a notification to an address. It follows no redirect: the user has not said that the report may go there.
@@ -97,19 +83,11 @@ func (r *Receiver) post(ctx context.Context, body []byte) error {
 		return fmt.Errorf("%s: %w", req.URL.Host, err)
 	}
 	defer func() { _ = resp.Body.Close() }() // only read
-	answer, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
-	code, said := resp.StatusCode, plaintext.Because(plaintext.Line(string(answer)))
-	if code >= 300 && code < 400 {
-		said = "; relay does not follow it; write the new address into url"
-	}
-	err = fmt.Errorf("%s answered %s%s", req.URL.Host, resp.Status, said)
-	switch {
-	case code < 300:
+	if resp.StatusCode < http.StatusMultipleChoices {
 		return nil
-	case code < 500 && code != http.StatusTooManyRequests:
-		return finalError{err}
 	}
-	return err
+	answer, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+	return fmt.Errorf("%s answered %s%s", req.URL.Host, resp.Status, plaintext.Because(plaintext.Line(string(answer))))
 }
 
 // desktop returns the program that shows a notification on a system's desktop, with its arguments.

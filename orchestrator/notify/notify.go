@@ -9,7 +9,6 @@ package notify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -41,16 +40,26 @@ type Host struct {
 }
 
 const (
-	tryWait = 10 * time.Second // for a receiver that does not answer
-	retries = 2
+	tryWait  = 10 * time.Second // for a receiver that does not answer
+	retries  = 2
+	maxQueue = 1024 // events that wait to be folded, while one is delivered
 )
 
 // Notifier delivers notifications. A nil one drops them.
 type Notifier struct {
 	host      Host
 	receivers []*worker
+	over      chan struct{} // closed at the end of the run
 	cancel    context.CancelCauseFunc
 	working   sync.WaitGroup
+}
+
+// worker delivers to one receiver.
+type worker struct {
+	Receiver
+
+	queue  chan plaintext.Notification
+	folded folder
 }
 
 // New returns a notifier for receivers, or nil if there are none. Close must be called; the end of ctx ends nothing.
@@ -58,24 +67,27 @@ func New(ctx context.Context, host Host, receivers []Receiver) *Notifier {
 	if len(receivers) == 0 {
 		return nil
 	}
-	n := &Notifier{host: host}
+	n := &Notifier{host: host, over: make(chan struct{})}
 	ctx, n.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, r := range receivers {
-		w := &worker{Receiver: r, host: &n.host, wake: make(chan struct{}, 1), folded: folder{last: map[string]time.Time{}}}
+		w := &worker{Receiver: r, queue: make(chan plaintext.Notification, maxQueue), folded: folder{last: map[string]time.Time{}}}
 		n.receivers = append(n.receivers, w)
-		n.working.Go(func() { w.serve(ctx) })
+		n.working.Go(func() { n.serve(ctx, w) })
 	}
 	return n
 }
 
-// Notify passes an event to the receivers that want it. It never waits for one.
+// Notify passes an event to the receivers that want it. It never waits for one: a receiver whose queue is full lacks the event.
 func (n *Notifier) Notify(e plaintext.Notification) {
 	if n == nil {
 		return
 	}
 	for _, w := range n.receivers {
 		if slices.Contains(w.On, e.Event) || isEnd(e.Event) && slices.Contains(w.On, ended) {
-			w.change(func() { w.folded.add(e) })
+			select {
+			case w.queue <- e:
+			default:
+			}
 		}
 	}
 }
@@ -85,77 +97,45 @@ func (n *Notifier) Close() {
 	if n == nil {
 		return
 	}
-	for _, w := range n.receivers {
-		w.change(func() { w.closing = true })
-	}
+	close(n.over)
 	late := time.AfterFunc(n.host.Flush, func() { n.cancel(errOver) })
 	n.working.Wait()
 	late.Stop()
 	n.cancel(nil)
 }
 
-// worker delivers to one receiver.
-type worker struct {
-	Receiver
-
-	host *Host
-	wake chan struct{}
-
-	mu      sync.Mutex
-	folded  folder
-	closing bool
-}
-
-// change changes what the worker shares, and wakes it.
-func (w *worker) change(do func()) {
-	w.mu.Lock()
-	do()
-	w.mu.Unlock()
-	select {
-	case w.wake <- struct{}{}:
-	default: // it is awake
-	}
-}
-
-// serve delivers what is due until the notifier is closed and nothing waits.
-func (w *worker) serve(ctx context.Context) {
-	for {
-		w.mu.Lock()
-		e, due, wait := w.folded.next(w.host.Now(), w.closing)
-		closing := w.closing
-		w.mu.Unlock()
-		switch {
-		case due:
-			w.deliver(ctx, e)
-		case closing:
-			return
-		default:
-			rest(ctx, wait, w.wake)
+// serve delivers what is due until the run is over and nothing waits.
+func (n *Notifier) serve(ctx context.Context, w *worker) {
+	for over := false; !over; {
+		_, _, wait := w.folded.next(n.host.Now(), false)
+		select {
+		case e := <-w.queue:
+			w.folded.add(e)
+		case <-time.After(wait):
+		case <-n.over:
+			over = true
+		}
+		for range len(w.queue) { // only here anything is taken out
+			w.folded.add(<-w.queue)
+		}
+		for i, due, _ := w.folded.next(n.host.Now(), over); due; i, due, _ = w.folded.next(n.host.Now(), over) {
+			n.deliver(ctx, w, w.folded.take(i, n.host.Now()))
 		}
 	}
 }
 
-// deliver delivers a notification, and tries again after a fault that may pass.
-func (w *worker) deliver(ctx context.Context, e plaintext.Notification) {
-	err := w.Send(ctx, w.host, e)
-	for try := range retries {
-		if err == nil || errors.As(err, new(finalError)) || ctx.Err() != nil {
-			break
+// deliver delivers a notification, and tries again if it fails.
+func (n *Notifier) deliver(ctx context.Context, w *worker, e plaintext.Notification) {
+	err := w.Send(ctx, &n.host, e)
+	for try := 0; try < retries && err != nil && ctx.Err() == nil; try++ {
+		select {
+		case <-ctx.Done():
+		case <-time.After(n.host.Pause << (2 * try)):
 		}
-		rest(ctx, w.host.Pause<<(2*try), nil)
-		err = w.Send(ctx, w.host, e)
+		err = w.Send(ctx, &n.host, e)
 	}
 	if err != nil {
-		w.host.Failed(fmt.Sprintf("notification %s of %s was not delivered: %s", w.Name, e.Event, err))
-	}
-}
-
-// rest waits for some time, or until wake or the end of ctx.
-func rest(ctx context.Context, wait time.Duration, wake <-chan struct{}) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(wait):
-	case <-wake:
+		n.host.Failed(fmt.Sprintf("notification %s of %s was not delivered: %s", w.Name, e.Event, err))
 	}
 }
 
@@ -185,17 +165,23 @@ func (f *folder) add(e plaintext.Notification) {
 	f.waiting = append(f.waiting, e)
 }
 
-// next takes out the first notification that is due, at once everything that waits; else it returns when to look again.
-func (f *folder) next(now time.Time, everything bool) (e plaintext.Notification, due bool, wait time.Duration) {
+// next returns the place of the first notification that is due, at once with everything; else when to look again.
+func (f *folder) next(now time.Time, everything bool) (i int, due bool, wait time.Duration) {
 	wait = time.Hour
 	for i, e := range f.waiting {
 		left := every - now.Sub(f.last[e.Event])
 		if everything || left <= 0 || left > every { // the clock was set back
-			f.waiting = append(f.waiting[:i], f.waiting[i+1:]...)
-			f.last[e.Event] = now
-			return e, true, 0
+			return i, true, 0
 		}
 		wait = min(wait, left)
 	}
-	return e, false, wait
+	return 0, false, wait
+}
+
+// take takes out a notification.
+func (f *folder) take(i int, now time.Time) plaintext.Notification {
+	e := f.waiting[i]
+	f.waiting = slices.Delete(f.waiting, i, i+1)
+	f.last[e.Event] = now
+	return e
 }

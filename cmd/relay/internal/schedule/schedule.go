@@ -21,7 +21,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"text/template"
 
 	"relay/cmd/relay/internal/cli"
@@ -186,7 +185,7 @@ func (o *Options) envFile(secret []string) (string, error) {
 	if err = errors.Join(err, wrong); err != nil {
 		return "", err
 	}
-	if owner, ok := info.Sys().(*syscall.Stat_t); info.Mode().Perm()&0o077 != 0 || ok && int(owner.Uid) != os.Getuid() {
+	if info.Mode().Perm()&0o077 != 0 {
 		return "", &terminal.Hinted{Err: fmt.Errorf("%s must be yours alone", path), Hint: "chmod 600 " + plaintext.ShellWord(path)}
 	}
 	return path, nil

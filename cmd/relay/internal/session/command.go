@@ -41,7 +41,7 @@ func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Cont
 		c.sleep = cli.HoldAwake(ctx, a.Environ, "relay work: "+what)
 	}
 	c.watch()
-	c.notifier = notify.New(ctx, notifyHost(a, t.Project, c.say), Receivers(t.Project))
+	c.notifier = notify.New(ctx, notifyHost(a, t.Project, c.say), receivers(t.Project))
 	ctx, c.stop = listen(ctx, t.Guardian.Kill, c.say)
 	return ctx, c, nil
 }

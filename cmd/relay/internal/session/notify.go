@@ -15,13 +15,12 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
-	"relay/configs"
 	"relay/epic/plaintext"
 	"relay/orchestrator/notify"
 )
 
-// Receivers returns who gets notifications of a project's runs, by name.
-func Receivers(p *project.Project) (list []notify.Receiver) {
+// receivers returns who gets notifications of a project's runs, by name.
+func receivers(p *project.Project) (list []notify.Receiver) {
 	for _, name := range slices.Sorted(maps.Keys(p.Config.Relay.Notify)) {
 		r := p.Config.Relay.Notify[name]
 		list = append(list, notify.Receiver{Name: name, On: r.On, Argv: r.Argv, URL: r.URL, Desktop: r.Desktop, Template: r.Template})
@@ -70,22 +69,19 @@ func (o *Options) RecordNotBegun(ctx context.Context, at time.Time, err error) {
 	if view, reading := attempts.Read(p.Dir, nil, nil); why == "" || reading == nil && !view.Ledger.Status.StartedAt.Before(at) {
 		return
 	}
-	n := notify.New(ctx, notifyHost(o.App, p, func(text string) { o.App.Warn(text) }), Receivers(p))
+	n := notify.New(ctx, notifyHost(o.App, p, func(text string) { o.App.Warn(text) }), receivers(p))
 	tell(n, p, plaintext.Notification{Event: "not_begun", At: at.UTC(), Text: "relay work could not begin: " + why, Command: "relay check"})
 	n.Close()
 }
 
 // TestNotify sends a notification to the receivers with a name, or to all, and says how each took it. It fails when one did not.
 func TestNotify(ctx context.Context, a *cli.App, p *project.Project, name string) error {
-	list := Receivers(p)
+	list := slices.DeleteFunc(receivers(p), func(r notify.Receiver) bool { return name != "" && r.Name != name })
 	if len(list) == 0 {
 		return &terminal.Hinted{
-			Err:  errors.New("no receiver is configured"),
-			Hint: "add relay.notify to " + plaintext.FirstOf(project.UserFile(a.Environ), configs.LocalFile) + " or " + configs.LocalFile + "; docs/notifications.md has recipes",
+			Err: errors.New(strings.TrimSpace("relay.notify has no receiver " + name)), Code: terminal.Usage,
+			Hint: "write it into " + project.UserFile(a.Environ) + ", as docs/notifications.md shows",
 		}
-	}
-	if name != "" {
-		list = slices.DeleteFunc(list, func(r notify.Receiver) bool { return r.Name != name })
 	}
 	host, failed := notifyHost(a, p, nil), false
 	for _, r := range list {
@@ -98,10 +94,7 @@ func TestNotify(ctx context.Context, a *cli.App, p *project.Project, name string
 		}
 		fmt.Fprintf(a.Out, "%s: %s\n", r.Name, said)
 	}
-	switch {
-	case len(list) == 0:
-		return &terminal.UsageError{Message: "unknown receiver " + terminal.Quote(name), Hint: "relay config relay.notify lists them"}
-	case failed:
+	if failed {
 		return terminal.ExitCode(terminal.Failure)
 	}
 	return nil
