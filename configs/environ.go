@@ -57,11 +57,6 @@ func readFlags(l *loader, flags map[string]any) {
 			l.problem(at, fmt.Sprintf("unknown key %q", shorten(key)), "")
 			continue
 		}
-		if section, name, ok := named(key); ok {
-			if _, found := l.names[section][name]; !found {
-				l.names[section][name] = at
-			}
-		}
 		v, bad := f.fromAny(flags[key])
 		l.set(setting{key: key, value: v, origin: "flag", position: at}, bad)
 	}

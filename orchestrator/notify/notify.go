@@ -45,7 +45,7 @@ const (
 	maxQueue = 1024 // events that wait to be folded, while one is delivered
 )
 
-// Notifier delivers notifications. A nil one drops them.
+// Notifier delivers notifications.
 type Notifier struct {
 	host      Host
 	receivers []*worker
@@ -62,11 +62,8 @@ type worker struct {
 	folded folder
 }
 
-// New returns a notifier for receivers, or nil if there are none. Close must be called; the end of ctx ends nothing.
+// New returns a notifier for receivers. Close must be called; the end of ctx ends nothing.
 func New(ctx context.Context, host Host, receivers []Receiver) *Notifier {
-	if len(receivers) == 0 {
-		return nil
-	}
 	n := &Notifier{host: host, over: make(chan struct{})}
 	ctx, n.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, r := range receivers {
@@ -79,9 +76,6 @@ func New(ctx context.Context, host Host, receivers []Receiver) *Notifier {
 
 // Notify passes an event to the receivers that want it. It never waits for one: a receiver whose queue is full lacks the event.
 func (n *Notifier) Notify(e plaintext.Notification) {
-	if n == nil {
-		return
-	}
 	for _, w := range n.receivers {
 		if slices.Contains(w.On, e.Event) || isEnd(e.Event) && slices.Contains(w.On, ended) {
 			select {
@@ -94,9 +88,6 @@ func (n *Notifier) Notify(e plaintext.Notification) {
 
 // Close delivers what waits, for a limited time.
 func (n *Notifier) Close() {
-	if n == nil {
-		return
-	}
 	close(n.over)
 	late := time.AfterFunc(n.host.Flush, func() { n.cancel(errOver) })
 	n.working.Wait()
@@ -106,8 +97,8 @@ func (n *Notifier) Close() {
 
 // serve delivers what is due until the run is over and nothing waits.
 func (n *Notifier) serve(ctx context.Context, w *worker) {
+	wait := time.Hour
 	for over := false; !over; {
-		_, _, wait := w.folded.next(n.host.Now(), false)
 		select {
 		case e := <-w.queue:
 			w.folded.add(e)
@@ -118,8 +109,11 @@ func (n *Notifier) serve(ctx context.Context, w *worker) {
 		for range len(w.queue) { // only here anything is taken out
 			w.folded.add(<-w.queue)
 		}
-		for i, due, _ := w.folded.next(n.host.Now(), over); due; i, due, _ = w.folded.next(n.host.Now(), over) {
-			n.deliver(ctx, w, w.folded.take(i, n.host.Now()))
+		for due := true; due; {
+			var e plaintext.Notification
+			if e, due, wait = w.folded.next(n.host.Now(), over); due {
+				n.deliver(ctx, w, e)
+			}
 		}
 	}
 }
@@ -165,23 +159,17 @@ func (f *folder) add(e plaintext.Notification) {
 	f.waiting = append(f.waiting, e)
 }
 
-// next returns the place of the first notification that is due, at once with everything; else when to look again.
-func (f *folder) next(now time.Time, everything bool) (i int, due bool, wait time.Duration) {
+// next takes out the first notification that is due, at once with everything; else it returns when to look again.
+func (f *folder) next(now time.Time, everything bool) (e plaintext.Notification, due bool, wait time.Duration) {
 	wait = time.Hour
 	for i, e := range f.waiting {
 		left := every - now.Sub(f.last[e.Event])
 		if everything || left <= 0 || left > every { // the clock was set back
-			return i, true, 0
+			f.waiting = slices.Delete(f.waiting, i, i+1)
+			f.last[e.Event] = now
+			return e, true, 0
 		}
 		wait = min(wait, left)
 	}
-	return 0, false, wait
-}
-
-// take takes out a notification.
-func (f *folder) take(i int, now time.Time) plaintext.Notification {
-	e := f.waiting[i]
-	f.waiting = slices.Delete(f.waiting, i, i+1)
-	f.last[e.Event] = now
-	return e
+	return e, false, wait
 }

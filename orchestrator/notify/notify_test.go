@@ -94,11 +94,10 @@ func TestFolding(t *testing.T) {
 	t.Parallel()
 	f, now := folder{last: map[string]time.Time{}}, at
 	next := func(everything bool) string {
-		i, due, wait := f.next(now, everything)
+		e, due, wait := f.next(now, everything)
 		if !due {
 			return "in " + wait.String()
 		}
-		e := f.take(i, now)
 		return fmt.Sprintf("%s %s +%d %d", e.Event, e.Text, e.Folded, len(e.Earlier))
 	}
 	for i := range 30 {
