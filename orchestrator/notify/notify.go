@@ -33,7 +33,7 @@ type Host struct {
 	// Run gives a program input, and returns what it printed. It ends the program when ctx ends.
 	Run    func(ctx context.Context, argv []string, input []byte) (printed string, err error)
 	Redact *secrets.Redactor
-	Failed func(text string) // tells a person of a notification that was not delivered
+	Failed func(text string) // tells a person of a notification that was not delivered; called once at a time
 	Now    func() time.Time
 	Pause  time.Duration // before the first retry; the second comes after four times as much
 	Flush  time.Duration // for all receivers, at the end of a run
@@ -52,6 +52,7 @@ type Notifier struct {
 	over      chan struct{} // closed at the end of the run
 	cancel    context.CancelCauseFunc
 	working   sync.WaitGroup
+	failing   sync.Mutex // held while a fault is reported
 }
 
 // worker delivers to one receiver.
@@ -129,6 +130,8 @@ func (n *Notifier) deliver(ctx context.Context, w *worker, e plaintext.Notificat
 		err = w.Send(ctx, &n.host, e)
 	}
 	if err != nil {
+		n.failing.Lock()
+		defer n.failing.Unlock()
 		n.host.Failed(fmt.Sprintf("notification %s of %s was not delivered: %s", w.Name, e.Event, err))
 	}
 }

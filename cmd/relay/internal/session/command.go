@@ -27,6 +27,7 @@ type command struct {
 
 	mu      sync.Mutex
 	watcher *runview.Watcher // nil: nothing runs
+	unsaid  []string         // faults of notifications since then
 }
 
 // begin begins to take signals, to keep the machine awake for what is named, and to show the progress. It fails when there is no such
@@ -41,7 +42,7 @@ func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Cont
 		c.sleep = cli.HoldAwake(ctx, a.Environ, "relay work: "+what)
 	}
 	c.watch()
-	c.notifier = notify.New(ctx, notifyHost(a, t.Project, c.say), receivers(t.Project))
+	c.notifier = notify.New(ctx, notifyHost(a, t.Project, c.undelivered), receivers(t.Project))
 	ctx, c.stop = listen(ctx, t.Guardian.Kill, c.say)
 	return ctx, c, nil
 }
@@ -58,6 +59,7 @@ func (c *command) end() {
 // release delivers the notifications that wait, ends the taking of signals, and lets the machine sleep.
 func (c *command) release() {
 	c.notifier.Close()
+	c.app.Warn(c.unsaid...)
 	c.stop.release()
 	c.sleep()
 }
@@ -102,6 +104,15 @@ func (c *command) watched(show func(w *runview.Watcher)) bool {
 func (c *command) say(text string) {
 	if !c.watched(func(w *runview.Watcher) { w.Say(text) }) {
 		fmt.Fprintf(c.app.Err, "relay: %s\n", text)
+	}
+}
+
+// undelivered shows the fault of a notification, or keeps it: another goroutine may print now.
+func (c *command) undelivered(text string) {
+	if !c.watched(func(w *runview.Watcher) { w.Say(text) }) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.unsaid = append(c.unsaid, text)
 	}
 }
 
