@@ -115,7 +115,7 @@ func (o *Options) night(ctx context.Context) (*Night, error) {
 	}
 	form := plaintext.FirstOf(o.Form, choose())
 	if !slices.Contains(Forms, form) {
-		return nil, &terminal.UsageError{Message: "unknown form " + terminal.Quote(form), Hint: "--form " + strings.Join(Forms, ", --form ")}
+		return nil, &terminal.UsageError{Message: "--form needs one of " + plaintext.Listed(Forms), Hint: "this machine has " + plaintext.FirstOf(choose(), "none of them")}
 	}
 	p, err := o.App.Locate(ctx, nil)
 	if err != nil {
@@ -264,6 +264,14 @@ func (n *Night) files() (list [][2]string, err error) {
 // write writes the files of the night and has the system begin it.
 func (n *Night) write(ctx context.Context, files [][2]string) error {
 	_, err := exec.LookPath(forms[n.Form].program)
+	for _, before := range nights(n.user) {
+		if err == nil && before.Name == n.Name && before.Form != n.Form {
+			err = before.remove(ctx)
+		}
+	}
+	if err != nil {
+		return err
+	}
 	for _, f := range files {
 		if err == nil {
 			err = os.MkdirAll(filepath.Dir(f[0]), 0o700)
@@ -274,6 +282,11 @@ func (n *Night) write(ctx context.Context, files [][2]string) error {
 	}
 	if err == nil {
 		err = n.run(ctx, n.Form+".begin")
+	}
+	for _, f := range files {
+		if err != nil { // without a timer they would be of no use
+			_ = os.Remove(f[0])
+		}
 	}
 	return err
 }
@@ -298,7 +311,10 @@ func (n *Night) run(ctx context.Context, name string) error {
 	if err == nil {
 		_, err = cli.RunHost(ctx, folder(n.user), n.user, "sh", "-c", text)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("%s: %w", forms[n.Form].program, err)
+	}
+	return nil
 }
 
 // try runs a relay command as the night would: with its script, and nothing else of the user's shell.
