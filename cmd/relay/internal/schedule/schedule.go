@@ -115,7 +115,9 @@ func (o *Options) night(ctx context.Context) (*Night, error) {
 	}
 	form := plaintext.FirstOf(o.Form, choose())
 	if !slices.Contains(Forms, form) {
-		return nil, &terminal.UsageError{Message: "--form needs one of " + plaintext.Listed(Forms), Hint: "this machine has " + plaintext.FirstOf(choose(), "none of them")}
+		return nil, &terminal.UsageError{
+			Message: "--form needs one of " + plaintext.Listed(Forms), Hint: "this machine has " + plaintext.FirstOf(choose(), "none of them"),
+		}
 	}
 	p, err := o.App.Locate(ctx, nil)
 	if err != nil {
