@@ -18,9 +18,12 @@ func checkWhole(l *loader, c *Config) {
 	checkNames(l, "relay.review.provider", []string{c.Relay.Review.Provider}, names)
 	checkNames(l, "quality_gate.reviewers", c.QualityGate.Reviewers, names)
 	for _, name := range agents {
-		if !l.broken[name] {
+		if !l.broken[agentsKey+"."+name] {
 			checkAgent(l, name, c.Relay.Agents[name])
 		}
+	}
+	for name, r := range c.Relay.Notify {
+		checkReceiver(l, name, r)
 	}
 	if c.Relay.BackoffMax < c.Relay.Backoff {
 		s := l.settings["relay.backoff_seconds"]
@@ -55,7 +58,7 @@ func checkNames(l *loader, key string, names, allowed []string) {
 // checkAgent complains of what a type of agent lacks, and of what it would silently ignore.
 func checkAgent(l *loader, name string, a Agent) {
 	section := agentsKey + "." + name
-	lacks := func(what, hint string) { l.problem(l.agents[name], section+" "+what, hint) }
+	lacks := func(what, hint string) { l.problem(l.names[agentsKey][name], section+" "+what, hint) }
 	switch {
 	case a.Type == "":
 		last := len(agentTypes) - 1
@@ -73,5 +76,26 @@ func checkAgent(l *loader, name string, a Agent) {
 		if set && f.only != nil && !slices.Contains(f.only, a.Type) && s.origin != defaultOrigin && s.value != "" && s.value != false {
 			l.problem(s.position, fmt.Sprintf("%s is only for type %s", s.key, strings.Join(f.only, ", ")), "")
 		}
+	}
+}
+
+// checkReceiver complains of a receiver that gets nothing, or cannot get it.
+func checkReceiver(l *loader, name string, r Receiver) {
+	section := notifyKey + "." + name
+	lacks := func(what, hint string) { l.problem(l.names[notifyKey][name], section+" "+what, hint) }
+	ways := 0
+	for _, given := range []bool{len(r.Argv) > 0, r.URL != "", r.Desktop} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case l.broken[section]:
+	case len(r.On) == 0:
+		lacks("has no events", "add on: [ended, question]")
+	case ways != 1:
+		lacks("needs one of argv, url and desktop", "add url: ADDRESS, argv: [PROGRAM, ARGUMENT] or desktop: true")
+	case len(r.Argv) > 0 && r.Argv[0] == "":
+		lacks("has an empty program", "name a program first in argv")
 	}
 }

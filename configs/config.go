@@ -71,6 +71,18 @@ type Relay struct {
 	Learn              string           `key:"learn" is:"propose|off"`
 	Review             Review           `key:"review"`
 	Agents             map[string]Agent `key:"agents"` // by name, in the spelling of the file
+
+	// Notify has the receivers of notifications by name, from the user's own files only.
+	Notify map[string]Receiver `key:"notify"`
+}
+
+// Receiver is one entry of `relay.notify:`. It has one of Argv, URL and Desktop.
+type Receiver struct {
+	On       []string `key:"on" is:"event"`
+	Argv     []string `key:"argv" is:"private"` // a program and its arguments; it reads the notification from stdin
+	URL      string   `key:"url" is:"address"`  // gets the notification as a POST
+	Desktop  bool     `key:"desktop"`
+	Template string   `key:"template" is:"payload"` // of what the receiver gets; "": JSON
 }
 
 // Budget holds what a run, the epic over all its runs, a task and an attempt may cost. 0: anything.
@@ -159,7 +171,7 @@ func (v Value) String() string {
 }
 
 // Explain lists every setting with its origin, in the order of the documentation, agents by name. It hides
-// the values of NAME=value in env lists: people paste this list into bug reports.
+// the values of NAME=value in env lists, and the addresses and arguments of receivers: people paste this list into bug reports.
 func (c *Config) Explain() []Value {
 	return append([]Value(nil), c.values...)
 }

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"relay/epic/plaintext"
 )
 
 // TestRecipes fails when a configuration that the documentation shows is none, or leaves out who is to run.
@@ -38,6 +41,28 @@ func TestRecipes(t *testing.T) {
 		}
 		if c.Relay.Silence > c.Relay.Timeout {
 			t.Errorf("silence after the time is over in:\n%s", block)
+		}
+	}
+}
+
+// TestNotificationRecipes fails when a receiver that the documentation shows is none.
+func TestNotificationRecipes(t *testing.T) {
+	t.Parallel()
+	blocks := yamlBlocks(t, filepath.Join("..", "docs", "notifications.md"))
+	if len(blocks) < 6 {
+		t.Fatalf("found %d recipes", len(blocks))
+	}
+	for _, block := range blocks {
+		c, err := Load(Sources{Dir: repository(t, "", block)})
+		if err != nil || len(c.Warnings) > 0 || len(c.Relay.Notify) != 1 {
+			t.Errorf("%v in:\n%s", err, block)
+			continue
+		}
+		for _, r := range c.Relay.Notify {
+			body, err := plaintext.Notification{Event: "gated", Text: `a "b" <c>`, Command: "relay show T1"}.Render(r.Template)
+			if err != nil || strings.HasPrefix(r.Template, "{\"") && !json.Valid(body) {
+				t.Errorf("%v: %s in:\n%s", err, body, block)
+			}
 		}
 	}
 }
@@ -81,13 +106,14 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 	var missing []string
 	for _, f := range fields {
-		if !d.seen[f.key] && !strings.HasPrefix(f.key, agentKeys) {
+		section, _, named := named(f.key)
+		if !d.seen[f.key] && !named {
 			value, _ := c.Lookup(f.key)
 			missing = append(missing, "| `"+f.key+"` | "+documented(value)+" | |")
 			t.Errorf("%s is in no table of docs/configuration.md", f.key)
 		}
-		if name, agent := strings.CutPrefix(f.key, agentKeys); agent && !strings.Contains(string(data), "`"+name+"`") {
-			t.Errorf("%s of an agent is not in docs/configuration.md", name)
+		if name := strings.TrimPrefix(f.key, section+".*."); named && !strings.Contains(string(data), "`"+name+"`") {
+			t.Errorf("%s of an entry of %s is not in docs/configuration.md", name, section)
 		}
 	}
 	if want := strings.Join(append(rows, missing...), "\n"); *update {
@@ -96,9 +122,6 @@ func TestSettingsAreDocumented(t *testing.T) {
 		}
 	}
 }
-
-// agentKeys is the beginning of settings that every agent has; the documentation names them in one row.
-const agentKeys = "relay.agents.*."
 
 // settingsDoc compares the tables of the documentation with the built-in configuration.
 type settingsDoc struct {
@@ -124,7 +147,7 @@ func (d *settingsDoc) row(t *testing.T, row string) string {
 			d.prefix = "relay."
 		}
 		return row
-	case !d.table, strings.HasPrefix(cells[1], "---"), strings.Contains(cells[1], "agents.NAME"):
+	case !d.table, strings.HasPrefix(cells[1], "---"), strings.Contains(cells[1], ".NAME"):
 		return row
 	}
 	var defaults []string

@@ -34,7 +34,7 @@ func readEnviron(l *loader, environ []string) {
 func variables(l *loader) map[string][]string {
 	keys := map[string][]string{}
 	for _, key := range l.keys() {
-		if name := variable(key); name != "" {
+		if name := variable(key); name != "" && !strings.HasPrefix(key, notifyKey) {
 			keys[name] = append(keys[name], key)
 		}
 	}
@@ -56,11 +56,6 @@ func readFlags(l *loader, flags map[string]any) {
 		if !ok {
 			l.problem(at, fmt.Sprintf("unknown key %q", shorten(key)), "")
 			continue
-		}
-		if name, isAgent := agentOf(key); isAgent {
-			if _, found := l.agents[name]; !found {
-				l.agents[name] = at
-			}
 		}
 		v, bad := f.fromAny(flags[key])
 		l.set(setting{key: key, value: v, origin: "flag", position: at}, bad)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -31,14 +32,14 @@ const (
 
 // field describes one setting: what may be written, wherever it is written. Its default stands in defaults.yml.
 type field struct {
-	key      string // dotted; "*" stands for the name of an agent
+	key      string // dotted; "*" stands for the name of an agent or a receiver
 	kind     kind
 	unit     time.Duration // span: what 1 means
 	min, max float64       // numbers
 	words    []string      // text: nothing else is allowed
 	form     *form         // text and the items of a list
 	fallback string        // below an agent: the value of every agent that does not say
-	hidden   bool          // items are NAME=value, and the value is private
+	hidden   bool          // the value is private, or that of items NAME=value
 	only     []string      // types of agents that have it; nil: all
 }
 
@@ -64,6 +65,7 @@ var forms = map[string]*form{
 	"model":    {pattern.New(`^([^\s-]\S*)?$`), "a model's name: no spaces, no leading dash", nil},
 	"dir":      {pattern.New(`^[^/\\~]`), "a folder inside the repository, such as .agents-os/relay", localFolder},
 	"pass":     {pattern.New(`^[A-Za-z_][A-Za-z0-9_]*(\*|=[^\x00]*)?$`), "NAME, NAME* or NAME=value", notOurs},
+	"private":  {pattern.New(`^[^\x00]*$`), "an argument without NUL", nil},
 	"argument": {pattern.New(`^[^\x00]*$`), "an argument without NUL", nil},
 	"path":     {pattern.New(`^[^\x00-\x1f]*$`), "a path without control characters", nil},
 	"shell":    {pattern.New(`^[^\x00]*[^\s\x00][^\x00]*$`), "a shell command", nil},
@@ -80,6 +82,12 @@ var forms = map[string]*form{
 	"commit": {
 		pattern.New(`^[^\x00]*$`), "a message as a Go template, such as {{.Type}}({{.Epic}}): {{.Title}} ({{.ID}})", commitTemplate,
 	},
+	"event": {
+		pattern.New(`^(ended|gated|look|question|limited|budget|stopped|deadline|not_begun)$`),
+		"an event: ended, gated, look, question, limited, budget, stopped, deadline, not_begun", nil,
+	},
+	"address":    {pattern.New(`^https?://[^/\s]\S*$`), "an address, such as https://ntfy.sh/TOPIC", address},
+	"payload":    {pattern.New(`^[^\x00]*$`), "a Go template, such as {{.Message}}", payload},
 	"permission": {pattern.New(`^([A-Za-z][A-Za-z0-9_-]*)?$`), "one word, such as acceptEdits", nil},
 }
 
@@ -136,7 +144,7 @@ func fieldAs(key string, in reflect.StructField) field {
 	case strings.Contains(is, "|"):
 		f.words = strings.Split(is, "|")
 	default:
-		f.form, f.hidden = forms[is], is == "pass"
+		f.form, f.hidden = forms[is], slices.Contains([]string{"pass", "address", "private"}, is)
 	}
 	if low, high, ok := strings.Cut(is, " "); ok {
 		f.min, _ = strconv.ParseFloat(low, 64)
@@ -164,7 +172,11 @@ func typesOf(schema []byte) (types []string) {
 	return types
 }
 
-const agentsKey = "relay.agents"
+// Sections of entries that have names.
+const (
+	agentsKey = "relay.agents"
+	notifyKey = "relay.notify"
+)
 
 // ours are the variables relay sets for agents and scripts. They are no settings, even where one has the same name
 // (RELAY_DIR, relay.dir): relay may run inside an agent that relay started.
@@ -181,26 +193,24 @@ func fieldOf(key string) (*field, bool) {
 	return nil, false
 }
 
-// general replaces the name of an agent in a key by "*".
+// general replaces the name of an agent or a receiver in a key by "*".
 func general(key string) string {
-	rest, ok := strings.CutPrefix(key, agentsKey+".")
+	section, name, ok := named(key)
 	if !ok {
 		return key
 	}
-	if _, last, ok := strings.Cut(rest, "."); ok {
-		return agentsKey + ".*." + last
-	}
-	return agentsKey + ".*"
+	return section + ".*" + strings.TrimPrefix(key, section+"."+name)
 }
 
-// agentOf returns the name of the agent that a key belongs to.
-func agentOf(key string) (string, bool) {
-	rest, ok := strings.CutPrefix(key, agentsKey+".")
-	if !ok {
-		return "", false
+// named returns the section and the name of the agent or receiver that a key belongs to.
+func named(key string) (section, name string, ok bool) {
+	for _, section := range []string{agentsKey, notifyKey} {
+		if rest, ok := strings.CutPrefix(key, section+"."); ok {
+			name, _, _ := strings.Cut(rest, ".")
+			return section, name, true
+		}
 	}
-	name, _, _ := strings.Cut(rest, ".")
-	return name, true
+	return "", "", false
 }
 
 // below lists the words that may follow a key; "*" stands for any name. It is empty when key is not a section.
@@ -277,6 +287,24 @@ func inGit(path string) bool {
 func commitTemplate(template string) string {
 	if err := plaintext.CheckMessage(template); err != nil {
 		return "is not a template of a commit message: " + err.Error()
+	}
+	return ""
+}
+
+// address complains of an address without a host.
+func address(text string) string {
+	if at, err := url.Parse(text); err != nil || at.Host == "" {
+		return "is not an address, such as https://ntfy.sh/TOPIC"
+	}
+	return ""
+}
+
+// payload complains of a template that does not work for every notification.
+func payload(template string) string {
+	for _, n := range []plaintext.Notification{{}, {Task: "T1", Folded: 1, Earlier: []string{"text"}}} {
+		if _, err := n.Render(template); err != nil {
+			return "is not a template of a notification: " + err.Error()
+		}
 	}
 	return ""
 }

@@ -1,11 +1,13 @@
 package configs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -112,7 +114,7 @@ func (w walker) section(path string, key, value *yaml.Node) {
 	}
 	if value.Kind != yaml.MappingNode {
 		w.loader.problem(w.near(value, key), path+" wants settings below it, one per line as key: value", "")
-		w.breakAgent(path)
+		w.loader.breakNamed(path)
 		return
 	}
 	if len(value.Content)/2 > maxKeys {
@@ -124,7 +126,7 @@ func (w walker) section(path string, key, value *yaml.Node) {
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		k, v := value.Content[i], value.Content[i+1]
 		if w.twice(seen, k) || !w.isKnown(path, k, keys) {
-			w.breakAgent(path)
+			w.loader.breakNamed(path)
 			continue
 		}
 		w.entry(path+"."+epic.Follow(k).Value, k, v)
@@ -133,9 +135,15 @@ func (w walker) section(path string, key, value *yaml.Node) {
 
 // entry reads one key: a value, or a section.
 func (w walker) entry(path string, key, value *yaml.Node) {
-	if name, ok := agentOf(path); ok {
-		if _, seen := w.loader.agents[name]; !seen || path == agentsKey+"."+name {
-			w.loader.agents[name] = w.at(key)
+	if path == notifyKey && w.tracked() {
+		w.loader.warnings = append(w.loader.warnings, fmt.Sprintf(
+			"%s:%d:%d: relay.notify is left alone: git tracks this file, and a receiver can start programs; write it into %s, or into %s and have git ignore that",
+			w.file, key.Line, key.Column, cmp.Or(w.loader.sources.UserFile, "your own agents.yml"), LocalFile))
+		return
+	}
+	if section, name, ok := named(path); ok {
+		if _, seen := w.loader.names[section][name]; !seen || path == section+"."+name {
+			w.loader.names[section][name] = w.at(key)
 		}
 	}
 	f, ok := fieldOf(path)
@@ -157,6 +165,13 @@ func (w walker) entry(path string, key, value *yaml.Node) {
 	var bad []complaint
 	s.value, bad = f.fromNode(value)
 	w.loader.set(s, bad)
+}
+
+// tracked reports whether the file came, or may have come, with the repository.
+func (w walker) tracked() bool {
+	s := w.loader.sources
+	local := w.file == filepath.Join(s.Dir, LocalFile)
+	return w.file == filepath.Join(s.Dir, SharedFile) || local && s.Tracked != nil && s.Tracked(w.file)
 }
 
 // isKnown complains of a key that is none of the words, unless any name will do.
@@ -203,13 +218,6 @@ func (w walker) twice(seen map[string]*yaml.Node, key *yaml.Node) bool {
 	}
 	seen[word] = key
 	return false
-}
-
-// breakAgent remembers that an agent has been complained of.
-func (w walker) breakAgent(path string) {
-	if name, ok := agentOf(path); ok {
-		w.loader.broken[name] = true
-	}
 }
 
 func (w walker) at(n *yaml.Node) position { return position{w.file, n.Line, n.Column} }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,8 @@ type Sources struct {
 	Dir      string         // the repository, where SharedFile and LocalFile are looked for; "": neither is read
 	Environ  []string       // NAME=value, as from os.Environ
 	Flags    map[string]any // by dotted key; only flags that were given. Values: string, []string, bool, int, float64, time.Duration
+
+	Tracked func(path string) bool // whether git tracks a file of Dir; nil: it tracks SharedFile alone
 }
 
 // Files returns those that are read, the weakest first, whether they are there or not.
@@ -45,7 +48,10 @@ func (s Sources) Files() (files []string) {
 // Load reads, merges and checks all layers. Its error is [epic.Problems] when the content is at fault, and then holds
 // every mistake of every layer; the configuration beside it is what is left without them.
 func Load(s Sources) (*Config, error) {
-	l := &loader{settings: map[string]setting{}, agents: map[string]position{}, broken: map[string]bool{}}
+	l := &loader{
+		settings: map[string]setting{}, broken: map[string]bool{},
+		names: map[string]map[string]position{agentsKey: {}, notifyKey: {}}, sources: &s,
+	}
 	l.read(Defaults(), "default")
 	for key, s := range l.settings {
 		s.origin = defaultOrigin
@@ -96,11 +102,12 @@ type position struct {
 
 // loader collects the layers, the weakest first.
 type loader struct {
-	settings map[string]setting  // by key, of the strongest layer that has it
-	agents   map[string]position // every agent named in any layer, where it was named last
-	broken   map[string]bool     // agents with a mistake: what else they lack is not reported
+	settings map[string]setting             // by key, of the strongest layer that has it
+	names    map[string]map[string]position // agents and receivers named in any layer, by section, where each was named last
+	broken   map[string]bool                // those with a mistake, by section and name: what else they lack is not reported
 	problems epic.Problems
 	warnings []string
+	sources  *Sources
 }
 
 func (l *loader) problem(at position, message, hint string) {
@@ -137,9 +144,7 @@ func (l *loader) set(s setting, bad []complaint) {
 			}
 		}
 		l.problem(at, key+" "+c.message, c.hint)
-		if name, ok := agentOf(s.key); ok {
-			l.broken[name] = true
-		}
+		l.breakNamed(s.key)
 	}
 	if bad != nil {
 		return
@@ -156,19 +161,28 @@ func (l *loader) set(s setting, bad []complaint) {
 	l.settings[s.key] = s
 }
 
-// keys lists all settings, in the order of the documentation, those of agents by name.
+// breakNamed remembers that an agent or a receiver has a mistake.
+func (l *loader) breakNamed(key string) {
+	if section, name, ok := named(key); ok {
+		l.broken[section+"."+name] = true
+	}
+}
+
+// keys lists all settings, in the order of the documentation, those of agents and receivers by name.
 func (l *loader) keys() (keys []string) {
-	names := slices.Sorted(maps.Keys(l.agents))
-	for i, f := range fields {
-		if !strings.HasPrefix(f.key, agentsKey+".") {
+	last := ""
+	for _, f := range fields {
+		section, _, ok := named(f.key)
+		if !ok {
 			keys = append(keys, f.key)
-		} else if !strings.HasPrefix(fields[i-1].key, agentsKey+".") {
-			for _, name := range names {
-				for _, own := range below(agentsKey + ".*") {
-					keys = append(keys, agentsKey+"."+name+"."+own)
+		} else if section != last {
+			for _, name := range slices.Sorted(maps.Keys(l.names[section])) {
+				for _, own := range below(section + ".*") {
+					keys = append(keys, section+"."+name+"."+own)
 				}
 			}
 		}
+		last = section
 	}
 	return keys
 }
@@ -186,10 +200,13 @@ func (l *loader) fillAgents() {
 // decode lets viper decode the settings. viper folds the case of keys and splits them at dots, so it sees numbers for their names.
 func (l *loader) decode() (*Config, error) {
 	v, c := viper.New(), &Config{}
-	names := slices.Sorted(maps.Keys(l.agents))
+	names := map[string][]string{}
+	for section, found := range l.names {
+		names[section] = slices.Sorted(maps.Keys(found))
+	}
 	for key, s := range l.settings {
-		if name, ok := agentOf(key); ok {
-			key = fmt.Sprintf("%s.%d%s", agentsKey, slices.Index(names, name), strings.TrimPrefix(key, agentsKey+"."+name))
+		if section, name, ok := named(key); ok {
+			key = fmt.Sprintf("%s.%d%s", section, slices.Index(names[section], name), strings.TrimPrefix(key, section+"."+name))
 		}
 		if key != pricesKey {
 			v.Set(key, s.decoded())
@@ -198,12 +215,18 @@ func (l *loader) decode() (*Config, error) {
 	if err := v.UnmarshalExact(c, func(d *mapstructure.DecoderConfig) { d.TagName = "key" }); err != nil {
 		return nil, fmt.Errorf("decode the configuration: %w", err)
 	}
-	agents := make(map[string]Agent, len(names))
-	for i, name := range names {
-		agents[name] = c.Relay.Agents[strconv.Itoa(i)]
-	}
-	c.Relay.Agents, c.Relay.Prices = agents, l.prices()
+	c.Relay.Agents, c.Relay.Notify = byName(names[agentsKey], c.Relay.Agents), byName(names[notifyKey], c.Relay.Notify)
+	c.Relay.Prices = l.prices()
 	return c, nil
+}
+
+// byName gives numbered entries their names back.
+func byName[E any](names []string, numbered map[string]E) map[string]E {
+	entries := make(map[string]E, len(names))
+	for i, name := range names {
+		entries[name] = numbered[strconv.Itoa(i)]
+	}
+	return entries
 }
 
 // decoded returns the value as Config holds it.
@@ -234,16 +257,23 @@ func (l *loader) explain() (values []Value) {
 
 // shown returns the value of a setting as a file would have it; secrets are hidden.
 func shown(s setting) any {
+	f, _ := fieldOf(s.key)
 	switch x := s.value.(type) {
+	case string:
+		if at, err := url.Parse(x); err == nil && f.hidden {
+			return at.Scheme + "://" + at.Host + "/…"
+		}
 	case float64:
 		if x == float64(int(x)) {
 			return int(x)
 		}
 	case []string:
-		f, _ := fieldOf(s.key)
 		items := slices.Clone(x)
 		for i, item := range x {
-			if name, _, secret := strings.Cut(item, "="); f.hidden && secret {
+			switch name, _, secret := strings.Cut(item, "="); {
+			case f.hidden && strings.HasPrefix(s.key, notifyKey) && i > 0:
+				items[i] = "…"
+			case f.hidden && secret:
 				items[i] = name + "=…"
 			}
 		}

@@ -62,7 +62,7 @@ func TestDefaultsAreComplete(t *testing.T) {
 		Records: Records{LedgerSync: true, Artifacts: true, Discussions: true, Sessions: true, Checkpoints: "stop"},
 		Learn:   "propose",
 		Review:  Review{Enabled: true, Rounds: 2, Provider: "none", Timeout: 10 * time.Minute},
-		Agents:  known(nil),
+		Agents:  known(nil), Notify: map[string]Receiver{},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -277,5 +277,62 @@ func TestExplain(t *testing.T) {
 	}
 	if got, near := c.Keys("relay.max_attempts"); got != nil || near != "relay.max_attempts_per_task" {
 		t.Errorf("got %v and %q", got, near)
+	}
+}
+
+func TestNotify(t *testing.T) {
+	t.Parallel()
+	const written = "relay:\n  notify:\n    phone: {on: [ended, question], url: 'https://user:key@ntfy.sh/secret?auth=key', template: '{{.Message}}'}\n    desk: {on: [gated], argv: [curl, -H, 'Token: key']}\n"
+	user := filepath.Join(t.TempDir(), "agents.yml")
+	if err := os.WriteFile(user, []byte(written), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := repository(t, written, written)
+	for name, test := range map[string]struct {
+		s        Sources
+		want     int
+		warnings int
+	}{
+		"user":          {Sources{UserFile: user}, 2, 0},
+		"shared":        {Sources{Dir: repository(t, written, "")}, 0, 1},
+		"local":         {Sources{Dir: repository(t, "", written)}, 2, 0},
+		"tracked local": {Sources{Dir: dir, Tracked: func(string) bool { return true }}, 0, 2},
+		"variable":      {Sources{UserFile: user, Environ: []string{"RELAY_NOTIFY_PHONE_URL=https://evil.example/"}}, 2, 1},
+	} {
+		c := load(t, test.s)
+		if len(c.Relay.Notify) != test.want || len(c.Warnings) != test.warnings {
+			t.Errorf("%s: %+v, warnings %q", name, c.Relay.Notify, c.Warnings)
+		}
+		for _, text := range c.Warnings {
+			if name != "variable" && !strings.Contains(text, ".yml:2:3: relay.notify is left alone") || strings.Contains(text, "key") {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+		for _, v := range c.Explain() {
+			if text := v.String(); strings.Contains(text, "key") || strings.Contains(text, "/secret") {
+				t.Errorf("%s: %s is shown as %s", name, v.Key, text)
+			}
+		}
+	}
+	for src, want := range map[string]string{
+		"{a: {on: [ended]}}": "needs one of argv, url and desktop",
+		"{a: {on: [ended], url: 'http://x', desktop: true}}":    "needs one of argv, url and desktop",
+		"{a: {desktop: true}}":                                  "has no events",
+		"{a: {on: [done], desktop: true}}":                      `relay.notify.a.on[0] "done" is not an event: ended,`,
+		"{a: {on: [ended], url: 'ftp://u:key@x'}}":              "relay.notify.a.url is not an address",
+		"{a: {on: [ended], desktop: true, template: '{{.X}}'}}": "is not a template of a notification: ",
+		"{a b: {}}": `"a b" is not a name`,
+	} {
+		_, err := Load(Sources{Dir: repository(t, "", "relay: {notify: "+src+"}")})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "key@") {
+			t.Errorf("%s: got %v, want %s", src, err, want)
+		}
+	}
+	c := load(t, Sources{UserFile: user})
+	if v, _ := c.Lookup("relay.notify.phone.url"); v.Value != "https://ntfy.sh/…" {
+		t.Errorf("got %v", v.Value)
+	}
+	if got := c.Relay.Notify["phone"]; !strings.HasSuffix(got.URL, "?auth=key") || !slices.Equal(got.On, []string{"ended", "question"}) {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -68,6 +68,7 @@ func TestConfigSchemaAgreesWithLoad(t *testing.T) {
 		"relay: {budget_usd: 12.5, budget_tokens: 0, epic_budget_usd: 1000000, attempt_budget_tokens: 1e3}", "relay: {prices: null}", "relay: {prices: {}}",
 		"relay: {prices: {'*': {input: 1, output: 2.5}, gpt-5.1/x: {input: 0, cached_input: 0.1, output: 0}, 'a[1m]': {output: 1, input: 1}}}",
 		"relay: {worktree: {dir: /tmp/x}}", "relay: {worktree: {dir: ../beside}}", "relay: {worktree: {dir: 'C:\\x'}}",
+		"relay: {notify: null}",
 		"relay: {until: 07:00}", "relay: {until: 8h}", "relay: {until: 1h30m}", "relay: {until: ''}", "relay: {max_same_error: 0, disk_floor_mib: 0}",
 	}
 	bad := []string{

@@ -66,6 +66,7 @@ func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 	record := c.state.store.Task(a.Task.ID)
 	u := Update{
 		Attempt: a.Number, Runner: a.Runner, Text: plaintext.FirstOf(f.Short, ended.Receipt.ErrorSummary), Elapsed: took, Usage: f.Usage,
+		Looks: ended.Receipt.Looks, Questions: ended.Receipt.Questions,
 	}
 	u = c.state.O.About(&a.Task, record, u)
 	switch after := verdict.Follow(f.Reported(), ended); {

@@ -27,6 +27,8 @@ type Update struct {
 	MaxUSD    float64              // Run: its cap in money; 0: none
 	MaxTokens int64                // Run: its cap in tokens; 0: none
 	Asked     attempts.RequestKind // Request
+	Looks     []attempts.Look      // Completed, Gated: what a person has to look at
+	Questions []string             // Completed, Gated: what the agent asks
 	Counts    Counts
 }
 

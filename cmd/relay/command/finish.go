@@ -364,3 +364,101 @@ func (a *finished) writeTicked(w io.Writer) {
 		}
 	}
 }
+
+// listFinished is what relay finish --playlist --json prints.
+type listFinished struct {
+	Version  int              `json:"version"`
+	Playlist string           `json:"playlist"`
+	Name     string           `json:"name"`
+	DryRun   bool             `json:"dry_run"`
+	ExitCode int              `json:"exit_code"`
+	Epics    []listedFinished `json:"epics"`
+}
+
+// listedFinished is one epic of it.
+type listedFinished struct {
+	ID       string           `json:"id"`
+	Title    string           `json:"title"`
+	File     string           `json:"file"`
+	State    status.ListState `json:"state"`            // as in relay status --playlist --json
+	Before   bool             `json:"finished_before"`  // there was nothing to do
+	Finished *finished        `json:"finish,omitempty"` // as relay finish --epic ID --json prints it
+	Error    string           `json:"error,omitempty"`
+}
+
+// runFinishList lands the completed epics of a playlist in their order, up to the first that is not completed. Those that are
+// finished already are passed over.
+func runFinishList(ctx context.Context, opts finishOptions) error {
+	if opts.pr {
+		return &terminal.UsageError{
+			Message: "--pr opens a pull request for one epic, and each of a playlist holds the work of those before it",
+			Hint:    "relay finish --epic ID --pr, with the ID of the last that is completed",
+		}
+	}
+	p, list, err := opts.app.Playlist(ctx, opts.list)
+	if err != nil {
+		return err
+	}
+	s, err := status.ReadList(ctx, p, list, opts.app.Now())
+	if err != nil {
+		return err
+	}
+	answer := listFinished{Version: 1, Playlist: s.Playlist, Name: s.Name, DryRun: opts.dryRun, Epics: []listedFinished{}}
+	var failure error
+	for i := range s.Epics {
+		e := &s.Epics[i]
+		one := listedFinished{ID: e.ID, Title: e.Title, File: e.File, State: e.State}
+		if answer.ExitCode == terminal.OK {
+			if !opts.json {
+				fmt.Fprintf(opts.app.Out, "epic %d of %d: %s\n", i+1, len(s.Epics), plaintext.Fit(e.Title, 100))
+			}
+			answer.ExitCode, failure = opts.finishListed(ctx, list.Listed[i], e, &one)
+		}
+		answer.Epics = append(answer.Epics, one)
+	}
+	if opts.json {
+		failure = errors.Join(failure, opts.app.PrintJSON(answer))
+	}
+	if failure == nil && answer.ExitCode != terminal.OK {
+		return terminal.ExitCode(answer.ExitCode)
+	}
+	return failure
+}
+
+// finishListed lands one epic of a playlist, or says why not. It returns the exit code with which the list ends here, or terminal.OK.
+func (o *finishOptions) finishListed(ctx context.Context, e *project.ListedEpic, s *status.Listed, one *listedFinished) (int, error) {
+	say := func(format string, args ...any) {
+		if !o.json {
+			fmt.Fprintf(o.app.Out, format+"\n", args...)
+		}
+	}
+	into := strings.TrimPrefix(o.into, "refs/heads/")
+	switch {
+	case s.State != status.ListCompleted:
+		c := s.Status.Counts
+		say("%s, %d of %s completed: neither it nor what follows it is landed", s.State.Text(), c.Completed, plaintext.Count(c.Total, "task"))
+		if c.Completed > 0 && s.Status.Branch != "" {
+			say("relay finish%s lands what is completed of it", e.Project.EpicFlag())
+		}
+		return terminal.Gated, nil
+	case s.Finished && (into == "" || into == s.Status.Finished):
+		one.Before = true
+		say("landed on %s before", plaintext.Fit(s.Status.Finished, 60))
+		return terminal.OK, nil
+	case s.Status.Branch == "":
+		one.Before = true
+		say("it was done in the checkout: there is nothing to land")
+		return terminal.OK, nil
+	}
+	f := &finishing{finishOptions: *o, project: e.Project, plan: e.Plan}
+	if err := f.finish(ctx); err != nil {
+		d := terminal.Diagnose(err)
+		one.Error = d.Messages[0]
+		return d.Code, err
+	}
+	one.Finished = &f.answer
+	if !o.json {
+		f.text()
+	}
+	return f.answer.ExitCode, nil
+}

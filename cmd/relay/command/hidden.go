@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -59,4 +60,15 @@ func runAgent(ctx context.Context, a *cli.App, path string) error {
 		return terminal.ExitCode(code)
 	}
 	return nil
+}
+
+func newVersionCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(a.Out, "relay %s %s/%s %s\n", project.RelayVersion(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			return err
+		},
+	}
 }

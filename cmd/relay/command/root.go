@@ -72,11 +72,12 @@ func newRootCommand(a *cli.App) *cobra.Command {
 		}
 	}
 	add(groupDaily, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newStatusCommand(a), newFinishCommand(a))
-	add(groupRun, newPlanCommand(a), newReloadCommand(a), newReportCommand(a), newCleanCommand(a), newHandoffCommand(a), newResumeCommand(a))
+	add(groupRun, newPlanCommand(a), newScheduleCommand(a), newReloadCommand(a), newReportCommand(a), newCleanCommand(a), newHandoffCommand(a),
+		newResumeCommand(a))
 	add(groupInspect, newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newApproveCommand(a), newAnswerCommand(a), newRetryCommand(a),
 		newStopCommand(a), newPauseCommand(a), newLearnCommand(a))
-	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
+	add(groupSetup, newConfigCommand(a), newNotifyCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
 	add(groupInspect, newArtifactCommand(a), newDiscussCommand(a), newMCPCommand(a), newReplayCommand(a), newLedgersyncCommand(a))
 	addEpicFlag(root, a)
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
@@ -117,8 +118,8 @@ func addCommonFlags(root *cobra.Command, a *cli.App) {
 func addEpicFlag(root *cobra.Command, a *cli.App) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
-		case "check", "work", "reload", "status", "report", "finish", "clean", "handoff", "resume", "show", "logs", "sessions", "graph", "ledger",
-			"gate", "ungate", "approve", "answer", "retry", "stop", "pause", "learn", "replay", project.ServerCommand:
+		case "check", "work", "schedule", "reload", "status", "report", "finish", "clean", "handoff", "resume", "show", "logs", "sessions",
+			"graph", "ledger", "gate", "ungate", "approve", "answer", "retry", "stop", "pause", "learn", "replay", project.ServerCommand:
 			c.PersistentFlags().StringVar(&a.Epic, "epic", "", "use the epic `ID` of a playlist")
 		case "init":
 			c.Flags().StringVar(&a.Epic, "epic", "", "with --append: use the epic `ID` of a playlist")

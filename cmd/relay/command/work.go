@@ -21,6 +21,7 @@ type workOptions struct {
 	session.Options
 	dryRun   bool
 	playlist string
+	from     string
 }
 
 func newWorkCommand(a *cli.App) *cobra.Command {
@@ -48,12 +49,8 @@ end the run.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Tasks = args
-			run := runWork
-			if cmd.Flags().Changed("playlist") {
-				run = runWorkList
-			}
 			begin := opts.App.Now()
-			err := run(cmd.Context(), opts, cmd.Flags())
+			err := opts.run(cmd.Context(), cmd.Flags())
 			if err != nil && !opts.dryRun {
 				opts.RecordNotBegun(cmd.Context(), begin, err)
 			}
@@ -67,6 +64,7 @@ end the run.`,
 	f.Int("max-attempts", 0, "gate a task after `N` charged attempts")
 	f.String("timeout", "", "`TIME` for one attempt: 30m, 1h, or minutes")
 	f.String("until", "", "end the run at `TIME`, even if tasks are left: 07:00, or 8h from now")
+	f.StringVar(&opts.from, "from", "", "refuse to begin outside of the night from `TIME` to --until")
 	f.Bool("review", false, "review each change")
 	f.Bool("no-review", false, "review no change")
 	f.String("isolation", "", "where tasks work; `HOW` is worktree, none or shared")
@@ -79,6 +77,19 @@ end the run.`,
 	f.BoolVar(&opts.JSON, "json", false, "print one JSON object at the end")
 	cmd.MarkFlagsMutuallyExclusive("review", "no-review")
 	return cmd
+}
+
+// run runs one epic or a list, if the time is right.
+func (o workOptions) run(ctx context.Context, given *pflag.FlagSet) error {
+	if o.from != "" && !o.dryRun {
+		if err := project.CheckNight(o.from, given.Lookup("until").Value.String(), o.App.Now()); err != nil {
+			return err
+		}
+	}
+	if given.Changed("playlist") {
+		return runWorkList(ctx, o, given)
+	}
+	return runWork(ctx, o, given)
 }
 
 // workSettings are the keys of the settings that flags replace.

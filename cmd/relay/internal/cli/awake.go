@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -81,15 +80,11 @@ func CheckAwake(ctx context.Context, environ []string) (name string, err error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, askedIn)
 	defer cancel()
-	var output bytes.Buffer
-	cmd := exec.CommandContext(ctx, argv[0], append(argv[1:], "true")...)
-	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = secrets.Without(environ), &output, &output, letGo
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	switch err := cmd.Run(); {
+	switch printed, err := Feed(ctx, secrets.Without(environ), append(argv, "true"), nil); {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("%s did not answer", argv[0])
 	case err != nil:
-		return "", fmt.Errorf("%s: %s", argv[0], plaintext.MostTelling(plaintext.TellingLines(output.String())))
+		return "", fmt.Errorf("%s: %s", argv[0], plaintext.MostTelling(plaintext.TellingLines(printed)))
 	}
 	return argv[0], nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"relay/epic/plaintext"
@@ -51,4 +52,32 @@ func RunHost(ctx context.Context, folder string, environ []string, name string, 
 		err = &HostError{err, output}
 	}
 	return out.String(), err
+}
+
+// Feed gives a program of the user's input, and returns the beginning of what it printed. When ctx ends, it kills the program with what
+// that has started; it waits for nothing that outlives the program.
+func Feed(ctx context.Context, environ, argv []string, input []byte) (printed string, err error) {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	var out beginning
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environ, bytes.NewReader(input), &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel, cmd.WaitDelay = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }, time.Second
+	err = cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil { // a process that it left behind has its output
+		err = nil
+	}
+	return string(out), err
+}
+
+// beginning keeps what is written to it, and refuses more than a program with nothing to say prints.
+type beginning []byte
+
+// Write fails for too much, which ends the program.
+func (b *beginning) Write(p []byte) (int, error) {
+	const most = 64 << 10
+	if len(*b)+len(p) > most {
+		return 0, errors.New("it prints too much")
+	}
+	*b = append(*b, p...)
+	return len(p), nil
 }

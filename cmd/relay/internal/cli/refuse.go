@@ -16,7 +16,8 @@ import (
 
 // personal are the commands by which a person decides what is worked on and what counts as done.
 var personal = []string{
-	"init", "work", "reload", "finish", "clean", "gate", "ungate", "approve", "answer", "retry", "stop", "pause", "accept", "repair", "fork",
+	"init", "work", "schedule", "notify", "reload", "finish", "clean",
+	"gate", "ungate", "approve", "answer", "retry", "stop", "pause", "accept", "repair", "fork",
 }
 
 // RefuseGuarded fails for a command by which a person decides, when an agent or a check of a run in the same repository has started it.

@@ -304,3 +304,19 @@ func Deadline(text string, now time.Time) (time.Time, error) {
 	rest, err := time.ParseDuration(text)
 	return now.Add(rest), err
 }
+
+// CheckNight fails for a relay work that begins between times of day, and now is not between them, as on a machine that slept.
+func CheckNight(from, until string, now time.Time) error {
+	for _, text := range []string{from, until} {
+		if _, err := time.Parse("15:04", text); err != nil {
+			return &terminal.UsageError{Message: "a night needs two times of day, such as 22:00 and 07:00, not " + terminal.Quote(text), Hint: "--from 22:00 --until 07:00"}
+		}
+	}
+	begin, _ := Deadline(from, now)
+	if end, _ := Deadline(until, now); end.Before(begin) {
+		return nil
+	}
+	return &terminal.Hinted{
+		Err: fmt.Errorf("it is %s, and the night is from %s to %s", now.Local().Format("15:04 MST"), from, until), Hint: "relay work begins now", Code: terminal.Stopped,
+	}
+}

@@ -3,6 +3,7 @@ package project
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,5 +66,31 @@ func TestGaugeLooksOnceASecond(t *testing.T) {
 	}
 	if at = at.Add(time.Second); free().Disk >= 0 {
 		t.Error("a folder that is gone has room a second later")
+	}
+}
+
+func TestCheckNight(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ from, until, now, want string }{
+		{"22:00", "07:00", "22:00", ""},
+		{"22:00", "07:00", "23:59", ""},
+		{"22:00", "07:00", "00:00", ""},
+		{"22:00", "07:00", "06:59", ""},
+		{"22:00", "07:00", "07:00", "the night is from 22:00 to 07:00"},
+		{"22:00", "07:00", "21:59", "the night is from"},
+		{"01:00", "05:00", "04:00", ""},
+		{"01:00", "05:00", "05:00", "the night is from"},
+		{"01:00", "05:00", "00:59", "the night is from"},
+		{"22:00", "", "23:00", `not ""`},
+		{"22:00", "8h", "23:00", `not "8h"`},
+	} {
+		now, err := time.ParseInLocation("2006-01-02 15:04", "2026-01-11 "+test.now, time.Local)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = CheckNight(test.from, test.until, now)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v", test, err)
+		}
 	}
 }

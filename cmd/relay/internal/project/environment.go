@@ -8,6 +8,7 @@ import (
 
 	"relay/configs"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/secrets"
 	"relay/reanchor/git"
 	"relay/runners/kinds"
 )
@@ -68,6 +69,30 @@ func selected(environ, patterns, extra []string) []string {
 		}
 	}
 	return append(env, fixed...)
+}
+
+// ownSession are variables that hold for one session of the user, and that every session has.
+var ownSession = []string{"HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_SE*", "XDG_VTNR", "CLAUDE_CODE_*", "CI"}
+
+// ShellEnvironment returns the variables of the user's shell that relay work passes on or reads, and that another session may lack; secret
+// has those with a secret.
+func ShellEnvironment(p *Project) (open, secret []string) {
+	patterns := append(slices.Clone(passed), "RELAY_*")
+	patterns = append(patterns, p.Config.Relay.Env...)
+	for _, agent := range p.Config.Relay.Agents {
+		patterns = slices.Concat(patterns, agent.Env, kinds.FactsOf(agent.Type).Variables)
+	}
+	for _, entry := range selected(p.Session.Environ, patterns, nil) {
+		name, _, _ := strings.Cut(entry, "=")
+		switch {
+		case slices.ContainsFunc(ownSession, func(pattern string) bool { return Matches(pattern, name) }):
+		case len(secrets.Without([]string{entry})) > 0:
+			open = append(open, entry)
+		default:
+			secret = append(secret, entry)
+		}
+	}
+	return open, secret
 }
 
 func isVariable(name string) func(string) bool {

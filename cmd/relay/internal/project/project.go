@@ -77,7 +77,12 @@ func Locate(ctx context.Context, s Session, flags map[string]any) (*Project, err
 		return nil, err
 	}
 	var mistakes error
-	p.Config, mistakes = configs.Load(configs.Sources{UserFile: UserFile(s.Environ), Dir: p.Root, Environ: s.Environ, Flags: flags})
+	p.Config, mistakes = configs.Load(configs.Sources{
+		UserFile: UserFile(s.Environ), Dir: p.Root, Environ: s.Environ, Flags: flags, Tracked: func(path string) bool {
+			out, err := p.Git.Run(ctx, git.Call{Args: []string{"ls-files", "--", ":(literal)" + p.Rel(path)}})
+			return err != nil || len(out) > 0
+		},
+	})
 	if p.Config == nil {
 		return nil, relativeProblems(p.Root, mistakes)
 	}

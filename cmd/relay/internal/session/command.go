@@ -13,6 +13,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/notify"
 	"relay/runners/process"
 )
 
@@ -23,16 +24,11 @@ type command struct {
 	stop     *stopper
 	sleep    func() // lets the machine sleep again
 	until    time.Time
+	notifier *notify.Notifier
 
 	mu      sync.Mutex
 	watcher *runview.Watcher // nil: nothing runs
-}
-
-// RecordNotBegun records the error of a relay work that was typed at a time, for relay status and relay report.
-func (o *Options) RecordNotBegun(ctx context.Context, at time.Time, err error) {
-	if p, unknown := o.App.LocateAnyhow(ctx); unknown == nil {
-		status.RecordNotBegun(p, at, err)
-	}
+	unsaid  []string         // faults of notifications since then
 }
 
 // begin begins to take signals, to keep the machine awake for what is named, and to show the progress. It fails when there is no such
@@ -47,6 +43,7 @@ func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Cont
 		c.sleep = cli.HoldAwake(ctx, a.Environ, "relay work: "+what)
 	}
 	c.watch()
+	c.notifier = notify.New(ctx, notifyHost(a, t.Project, c.undelivered), receivers(t.Project))
 	ctx, c.stop = listen(ctx, t.Guardian.Kill, c.say)
 	return ctx, c, nil
 }
@@ -60,8 +57,10 @@ func (c *command) end() {
 	}
 }
 
-// release ends the taking of signals, and lets the machine sleep.
+// release delivers the notifications that wait, ends the taking of signals, and lets the machine sleep.
 func (c *command) release() {
+	c.notifier.Close()
+	c.app.Warn(c.unsaid...)
 	c.stop.release()
 	c.sleep()
 }
@@ -106,6 +105,15 @@ func (c *command) watched(show func(w *runview.Watcher)) bool {
 func (c *command) say(text string) {
 	if !c.watched(func(w *runview.Watcher) { w.Say(text) }) {
 		fmt.Fprintf(c.app.Err, "relay: %s\n", text)
+	}
+}
+
+// undelivered shows the fault of a notification, or keeps it: another goroutine may print now.
+func (c *command) undelivered(text string) {
+	if !c.watched(func(w *runview.Watcher) { w.Say(text) }) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.unsaid = append(c.unsaid, text)
 	}
 }
 

@@ -36,6 +36,7 @@ func (s *session) ended(sum decide.Summary, err error) *end {
 	if !e.began() {
 		return e
 	}
+	e.tell()
 	if e.view, e.reading = attempts.Read(s.project.Dir, nil, nil); e.reading != nil {
 		e.view = nil
 		return e

@@ -28,6 +28,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/notify"
 	"relay/orchestrator/telemetry"
 	"relay/orchestrator/verdict"
 	"relay/runners/process"
@@ -138,12 +139,16 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	}
 }
 
-// notify passes a change of state to the watcher, with what to type for a runner that has refused.
+// notify passes a change of state to the watcher and the receivers of notifications, with what to type for a runner that has refused.
 func (s *session) notify(u decide.Update) {
 	if verdict.ClassOf(u.Outcome).Refused {
 		u.Fix = status.Fix(s.project, s.plan.Epic.Tasks, u.Runner, u.Outcome, u.Text)
 	}
 	s.command.update(u)
+	for _, e := range notify.Of(u) {
+		e.Epic = s.plan.Epic.ID
+		tell(s.command.notifier, s.project, e)
+	}
 }
 
 // reread reads epic.yml as the plan of the next run. The old plan stays when the new one is invalid.
