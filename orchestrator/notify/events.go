@@ -6,6 +6,7 @@ import (
 
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/report"
 	"relay/orchestrator/view"
 )
 
