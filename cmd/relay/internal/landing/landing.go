@@ -1,5 +1,7 @@
 // Package landing lands finished epics, and opens their pull requests.
 //
+// finish.go is relay finish, and playlist.go lands the epics of a playlist with it.
+//
 // landing.go looks at the work of an epic before relay finish lands or pushes it: for secrets in its commits, and for checks that fail on
 // the result.
 //
@@ -27,8 +29,8 @@ import (
 	"relay/reanchor/git"
 )
 
-// Candidate is the work of an epic that is to land.
-type Candidate struct {
+// candidate is the work of an epic that is to land.
+type candidate struct {
 	App     *cli.App
 	Project *project.Project
 	Plan    *project.Plan
@@ -37,9 +39,9 @@ type Candidate struct {
 	Pushed  bool // for a pull request: it is not joined with the branch here
 }
 
-// Check refuses commits that add secrets, and a result on which a check of the epic fails that passes on the branch now. The checks run
+// check refuses commits that add secrets, and a result on which a check of the epic fails that passes on the branch now. The checks run
 // only where there is a doubt, and not with noChecks or dryRun. It reports whether the work would be joined untested with what others did.
-func (c Candidate) Check(ctx context.Context, noChecks, dryRun bool) (untested bool, err error) {
+func (c candidate) check(ctx context.Context, noChecks, dryRun bool) (untested bool, err error) {
 	if untested = c.Step.How == finish.MergeCommit || c.Step.How == finish.Replay; c.Step.How == finish.NothingToLand || dryRun {
 		return untested, nil
 	}
@@ -59,7 +61,7 @@ func (c Candidate) Check(ctx context.Context, noChecks, dryRun bool) (untested b
 }
 
 // refuseSecrets fails if a commit that would land adds a secret, unless a person has approved that of its task.
-func (c Candidate) refuseSecrets(ctx context.Context, noChecks bool) error {
+func (c candidate) refuseSecrets(ctx context.Context, noChecks bool) error {
 	found, err := collect.Search{Repo: c.Project.Git, Rules: c.Project.Redactor()}.Commits(ctx, c.Step.Old, c.Step.Tip)
 	if errors.Is(err, git.ErrTooMuch) {
 		fmt.Fprintf(c.App.Err, "relay: warning: the commits of %s are too large to be searched for secrets\n", c.Step.Name)
@@ -97,13 +99,13 @@ func (c Candidate) refuseSecrets(ctx context.Context, noChecks bool) error {
 }
 
 // taskOf returns the task that a commit belongs to, as its message says.
-func (c Candidate) taskOf(ctx context.Context, commit string) (string, error) {
+func (c candidate) taskOf(ctx context.Context, commit string) (string, error) {
 	out, err := c.Project.Git.Run(ctx, git.Call{Args: []string{"log", "-1", "--format=%(trailers:key=Relay-Task,valueonly)", commit, "--"}})
 	return strings.TrimSpace(string(out)), err
 }
 
 // doubt says why the checks of the epic have not been seen to pass on what would land; "": they have.
-func (c Candidate) doubt() string {
+func (c candidate) doubt() string {
 	merged := !c.Pushed && (c.Step.How == finish.MergeCommit || c.Step.How == finish.Replay)
 	switch {
 	case c.Step.How == finish.NothingToLand || len(c.Plan.Epic.Checks) == 0:
@@ -119,7 +121,7 @@ func (c Candidate) doubt() string {
 }
 
 // recorded reports whether the branch ends in what a task has landed.
-func (c Candidate) recorded() bool {
+func (c candidate) recorded() bool {
 	for _, rec := range c.Ledger.Tasks {
 		if slices.ContainsFunc(rec.Attempts, func(a attempts.Attempt) bool { return a.Landed == c.Step.Tip || a.Head == c.Step.Tip }) {
 			return true
@@ -130,7 +132,7 @@ func (c Candidate) recorded() bool {
 
 // test runs the checks of the epic on what would land, and fails if one fails there that does not fail in the same way on the branch it
 // lands on. It returns what fails on both.
-func (c Candidate) test(ctx context.Context) (before []string, err error) {
+func (c candidate) test(ctx context.Context) (before []string, err error) {
 	commit := c.Step.New
 	if c.Pushed || c.Step.How == finish.FastForward {
 		commit = c.Step.Tip
@@ -163,7 +165,7 @@ func (c Candidate) test(ctx context.Context) (before []string, err error) {
 }
 
 // compare fails if a check that is red on the result, or its set-up, is better on the branch that it lands on.
-func (c Candidate) compare(red []bench.TriedCheck, was bench.Tried, unready string) (before []string, err error) {
+func (c candidate) compare(red []bench.TriedCheck, was bench.Tried, unready string) (before []string, err error) {
 	if unready != "" && was.Unready == "" {
 		return nil, c.refusal(unready)
 	}
@@ -180,7 +182,7 @@ func (c Candidate) compare(red []bench.TriedCheck, was bench.Tried, unready stri
 	return before, nil
 }
 
-func (c Candidate) refusal(why string) error {
+func (c candidate) refusal(why string) error {
 	return &terminal.Hinted{
 		Err: fmt.Errorf("nothing was landed: on the result %s; it does not on %s", why, c.Step.Into),
 		Hint: "git switch " + plaintext.ShellWord(c.Step.Name) + " && git merge " + plaintext.ShellWord(c.Step.Into) +

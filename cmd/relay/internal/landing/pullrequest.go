@@ -51,17 +51,17 @@ var hostTools = []hostTool{
 	}},
 }
 
-// Opener pushes the branch of an epic and opens a pull request for it.
-type Opener struct {
+// opener pushes the branch of an epic and opens a pull request for it.
+type opener struct {
 	App     *cli.App
 	Project *project.Project
 	Step    *finish.Step
 	DryRun  bool
 }
 
-// Open pushes the branch and opens a pull request for it, as far as that can be done from here: the request's Commands are what is left to
+// open pushes the branch and opens a pull request for it, as far as that can be done from here: the request's Commands are what is left to
 // type. With DryRun nothing is done. It fails when the branch cannot be pushed, or the host refuses.
-func (o *Opener) Open(ctx context.Context, title, body string) (*PullRequest, error) {
+func (o *opener) open(ctx context.Context, title, body string) (*PullRequest, error) {
 	remote, err := o.Step.Remote(ctx)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (o *Opener) Open(ctx context.Context, title, body string) (*PullRequest, er
 }
 
 // create makes the pull request with the host's program, or updates the one that is there.
-func (o *Opener) create(ctx context.Context, tool *hostTool, r *PullRequest) error {
+func (o *opener) create(ctx context.Context, tool *hostTool, r *PullRequest) error {
 	fmt.Fprintf(o.App.Err, "relay: asking %s to open a pull request\n", tool.name)
 	output, err := o.run(ctx, tool.name, tool.create(r))
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && lastLink(output) != "" { // something it has started goes on
@@ -116,7 +116,7 @@ func (o *Opener) create(ctx context.Context, tool *hostTool, r *PullRequest) err
 }
 
 // bodyFile returns where the text of the request is, as a person types it where they are.
-func (o *Opener) bodyFile() string {
+func (o *opener) bodyFile() string {
 	path := o.Project.File("pull-request.md")
 	if project.SameFile(".", o.Project.Root) {
 		return o.Project.Rel(path)
@@ -138,7 +138,7 @@ func (t *hostTool) typed(r *PullRequest) string {
 }
 
 // tool finds the program for the host of a remote: by the host's name, or by who knows the host.
-func (o *Opener) tool(ctx context.Context, remote finish.Remote) *hostTool {
+func (o *opener) tool(ctx context.Context, remote finish.Remote) *hostTool {
 	for _, address := range remote.URLs {
 		host := hostOf(address)
 		switch {
@@ -176,7 +176,7 @@ func hostOf(address string) string {
 }
 
 // run starts a host's program at the root of the repository, and returns what it printed.
-func (o *Opener) run(ctx context.Context, name string, args []string) (string, error) {
+func (o *opener) run(ctx context.Context, name string, args []string) (string, error) {
 	return cli.RunHost(ctx, o.Project.Root, o.App.Environ, name, args...)
 }
 
