@@ -1,4 +1,4 @@
-// Package landing lands finished epics, and opens their pull requests.
+// Package landing lands finished epics, opens their pull requests, and removes what ended runs have left.
 //
 // finish.go is relay finish, and playlist.go lands the epics of a playlist with it.
 //
@@ -6,6 +6,8 @@
 // the result.
 //
 // pullrequest.go pushes the branch of an epic and opens a pull request for it with the program of its host.
+//
+// clean.go is relay clean, and transcripts.go what it does with --sessions.
 package landing
 
 import (

@@ -1,4 +1,4 @@
-package command
+package landing
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ func TestCleanKeepsWhatHasChangedSinceItAsked(t *testing.T) {
 	repo2("reset", "-q", "--hard", "HEAD~")
 	var said bytes.Buffer
 	var answer cleaned
-	if (cleanOptions{app: &cli.App{Err: terminal.NewWriter(&said)}}).remove(t.Context(), yard, found[0], &answer) {
+	if (Clean{App: &cli.App{Err: terminal.NewWriter(&said)}}).remove(t.Context(), yard, found[0], &answer) {
 		t.Error("it was removed")
 	}
 	const why = "commits that have neither landed nor been kept elsewhere: 1"

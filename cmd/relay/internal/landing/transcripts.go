@@ -1,0 +1,181 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"relay/attempts"
+	"relay/attempts/sessions"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
+	"relay/epic/plaintext"
+	"relay/orchestrator/git/finish"
+	"relay/orchestrator/relayfiles"
+)
+
+// cleanedSessions is what relay clean --sessions --json prints.
+type cleanedSessions struct {
+	Version int              `json:"version"`
+	DryRun  bool             `json:"dry_run"`
+	Removed []cleanedRun     `json:"removed"` // or would be, with DryRun
+	Kept    []keptTranscript `json:"kept"`
+	Bytes   int64            `json:"bytes"`    // freed
+	Rows    int              `json:"sessions"` // taken out of the agents ledger
+}
+
+// cleanedRun is a run whose transcripts are removed.
+type cleanedRun struct {
+	Run   string `json:"run"`
+	Files int    `json:"files"`
+	Bytes int64  `json:"bytes"`
+}
+
+// keptTranscript is an old run whose transcripts stay.
+type keptTranscript struct {
+	Run string `json:"run"`
+	Why string `json:"why"`
+}
+
+// Sessions removes the transcripts of old runs of the epic.
+func (o Clean) Sessions(ctx context.Context) error {
+	age, err := cli.ParseAge(o.OlderThan)
+	if err != nil {
+		return err
+	}
+	p, err := o.App.Locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	release, err := o.hold(p)
+	if err != nil {
+		return err
+	}
+	defer release()
+	runs, err := relayfiles.RunFolders(p.File(attempts.RunsDir))
+	if err != nil {
+		return err
+	}
+	open, err := o.openRuns(p)
+	if err != nil {
+		return err
+	}
+	answer := cleanedSessions{Version: 1, DryRun: o.DryRun, Removed: []cleanedRun{}}
+	going, kept := chooseRuns(runs, open, o.App.Now().Add(-age))
+	answer.Kept = kept
+	if !o.JSON {
+		o.listSessions(going, answer.Kept)
+	}
+	sure, err := o.sure(len(going))
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, r := range going {
+		if sure {
+			if err := r.Remove(); err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
+		}
+		answer.Removed = append(answer.Removed, cleanedRun{r.ID, len(r.Files), r.Bytes})
+		answer.Bytes += r.Bytes
+	}
+	if sure {
+		var err error
+		answer.Rows, err = forgetRuns(ctx, p, answer.Removed)
+		failed = errors.Join(failed, err)
+	}
+	return errors.Join(o.printSessions(answer, sure), failed)
+}
+
+// chooseRuns returns which of the runs that began before a time lose their transcripts. open says why those of others stay.
+func chooseRuns(
+	runs []relayfiles.RunFolder, open map[string]string, before time.Time,
+) (going []relayfiles.RunFolder, kept []keptTranscript) {
+	kept = []keptTranscript{}
+	for _, r := range runs {
+		switch {
+		case r.Began.IsZero() || r.Began.After(before):
+		case open[r.ID] != "":
+			kept = append(kept, keptTranscript{r.ID, open[r.ID]})
+		default:
+			going = append(going, r)
+		}
+	}
+	return going, kept
+}
+
+// forgetRuns takes the sessions of runs out of the agents ledger, if there is one, and returns how many.
+func forgetRuns(ctx context.Context, p *project.Project, runs []cleanedRun) (n int, err error) {
+	var ids []string
+	reader, err := sessions.OpenReadOnly(ctx, p.Dir)
+	if errors.Is(err, sessions.ErrMissing) || len(runs) == 0 {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range runs {
+		list, failed := reader.List(ctx, sessions.Filter{Run: r.Run})
+		err = errors.Join(err, failed)
+		for i := range list {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	if err = errors.Join(err, reader.Close()); err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	db, err := sessions.Open(ctx, p.Dir, sessions.Options{Now: time.Now})
+	if err != nil {
+		return 0, err
+	}
+	err = db.Forget(ctx, ids...)
+	if err == nil {
+		n, err = len(ids), db.Shrink(ctx)
+	}
+	return n, errors.Join(err, db.Close())
+}
+
+// openRuns says in words why transcripts of runs stay: attempts that the next run goes on with, plans and forks that are at work.
+func (o Clean) openRuns(p *project.Project) (map[string]string, error) {
+	open, err := finish.RunsAtWork(p.Worktrees().Dir, p.File(attempts.RunsDir))
+	if err != nil {
+		return nil, err
+	}
+	_, v := epicThere(p)
+	if v == nil {
+		return open, nil
+	}
+	for _, rec := range v.Ledger.Tasks {
+		if a := rec.Running(); a != nil {
+			open[a.Run] = "an attempt of it is still open; relay work brings it to its end"
+		}
+	}
+	return open, nil
+}
+
+func (o Clean) listSessions(going []relayfiles.RunFolder, kept []keptTranscript) {
+	if len(going)+len(kept) == 0 {
+		fmt.Fprintln(o.App.Out, "no run that began "+o.OlderThan+" ago or earlier has transcripts")
+	}
+	for _, r := range going {
+		fmt.Fprintf(o.App.Out, "run %s  %s, %s\n", r.ID, plaintext.Count(len(r.Files), "file"), plaintext.Bytes(uint64(r.Bytes)))
+	}
+	for _, k := range kept {
+		fmt.Fprintf(o.App.Out, "kept: run %s: %s\n", k.Run, k.Why)
+	}
+}
+
+func (o Clean) printSessions(answer cleanedSessions, sure bool) error {
+	n, freed := len(answer.Removed), plaintext.Bytes(uint64(answer.Bytes))
+	if o.DryRun && n > 0 && !o.JSON {
+		fmt.Fprintf(o.App.Out, "this would free %s\n", freed)
+	}
+	done := "removed the transcripts of " + plaintext.Count(n, "run") + ", " + freed
+	if answer.Rows > 0 {
+		done += "\ntaken out of the agents ledger: " + plaintext.Count(answer.Rows, "session")
+	}
+	return o.finish(answer, sure, n, done)
+}
