@@ -72,7 +72,7 @@ type finished struct {
 	Again       []string           `json:"again,omitempty"` // those of Open that had landed before relay retry
 	Judged      *status.EpicReview `json:"epic_review,omitempty"`
 	Regressions []string           `json:"relapsed,omitempty"` // checks that fail on what has landed, as the newest run found in which something did
-	Request     *PullRequest       `json:"pull_request,omitempty"`
+	Request     *pullRequest       `json:"pull_request,omitempty"`
 	Ticked      []planning.Ticked  `json:"ticked,omitempty"`
 	ExitCode    int                `json:"exit_code"`
 }
@@ -239,7 +239,7 @@ func (f *finishing) print() error {
 func (f *finishing) text() {
 	a, w := &f.answer, f.App.Out
 	if a.Request != nil {
-		a.Request.Write(w)
+		a.Request.write(w)
 	} else {
 		fmt.Fprintln(w, f.headline())
 	}

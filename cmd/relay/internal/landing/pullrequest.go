@@ -16,8 +16,8 @@ import (
 	"relay/orchestrator/git/finish"
 )
 
-// PullRequest is a pull request that was opened, or would be: the answer of relay finish --pr --json.
-type PullRequest struct {
+// pullRequest is a pull request that was opened, or would be: the answer of relay finish --pr --json.
+type pullRequest struct {
 	Remote   string   `json:"remote"`
 	Base     string   `json:"base"` // branch there
 	Head     string   `json:"head"`
@@ -32,21 +32,21 @@ type PullRequest struct {
 // hostTool is the command line program of a host for repositories.
 type hostTool struct {
 	name           string
-	create, update func(r *PullRequest) []string
+	create, update func(r *pullRequest) []string
 }
 
 // hostTools are those relay can use. The first ones are tried first on a host whose name says nothing.
 var hostTools = []hostTool{
-	{"gh", func(r *PullRequest) []string {
+	{"gh", func(r *pullRequest) []string {
 		return []string{"pr", "create", "--base", r.Base, "--head", r.Head, "--title", r.Title, "--body-file", r.BodyFile}
-	}, func(r *PullRequest) []string {
+	}, func(r *pullRequest) []string {
 		return []string{"pr", "edit", r.Head, "--title", r.Title, "--body-file", r.BodyFile}
 	}},
-	{"glab", func(r *PullRequest) []string {
+	{"glab", func(r *pullRequest) []string {
 		return []string{
 			"mr", "create", "--yes", "--target-branch", r.Base, "--source-branch", r.Head, "--title", r.Title, "--description", r.Body,
 		}
-	}, func(r *PullRequest) []string {
+	}, func(r *pullRequest) []string {
 		return []string{"mr", "update", r.Head, "--title", r.Title, "--description", r.Body}
 	}},
 }
@@ -61,12 +61,12 @@ type opener struct {
 
 // open pushes the branch and opens a pull request for it, as far as that can be done from here: the request's Commands are what is left to
 // type. With DryRun nothing is done. It fails when the branch cannot be pushed, or the host refuses.
-func (o *opener) open(ctx context.Context, title, body string) (*PullRequest, error) {
+func (o *opener) open(ctx context.Context, title, body string) (*pullRequest, error) {
 	remote, err := o.Step.Remote(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := &PullRequest{
+	r := &pullRequest{
 		Remote: remote.Name, Base: remote.Branch, Head: o.Step.Name,
 		Title: plaintext.Fit(title, 200), BodyFile: o.bodyFile(), Body: o.App.Secrets.Text(body),
 	}
@@ -94,7 +94,7 @@ func (o *opener) open(ctx context.Context, title, body string) (*PullRequest, er
 }
 
 // create makes the pull request with the host's program, or updates the one that is there.
-func (o *opener) create(ctx context.Context, tool *hostTool, r *PullRequest) error {
+func (o *opener) create(ctx context.Context, tool *hostTool, r *pullRequest) error {
 	fmt.Fprintf(o.App.Err, "relay: asking %s to open a pull request\n", tool.name)
 	output, err := o.run(ctx, tool.name, tool.create(r))
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && lastLink(output) != "" { // something it has started goes on
@@ -125,7 +125,7 @@ func (o *opener) bodyFile() string {
 }
 
 // typed returns the command as a person types it.
-func (t *hostTool) typed(r *PullRequest) string {
+func (t *hostTool) typed(r *pullRequest) string {
 	typed := []string{t.name}
 	for _, word := range t.create(r) {
 		if word == r.Body {
@@ -191,8 +191,8 @@ func lastLink(msg string) string {
 	return plaintext.Fit(link, 300)
 }
 
-// Write prints what was pushed and opened, and what is left to type.
-func (r *PullRequest) Write(w io.Writer) {
+// write prints what was pushed and opened, and what is left to type.
+func (r *pullRequest) write(w io.Writer) {
 	if r.Pushed {
 		fmt.Fprintf(w, "pushed %s to %s\n", r.Head, r.Remote)
 	}

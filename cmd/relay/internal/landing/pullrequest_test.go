@@ -17,7 +17,7 @@ func TestHostOfARemote(t *testing.T) {
 
 func TestWhatIsTypedForARequest(t *testing.T) {
 	t.Parallel()
-	r := &PullRequest{Base: "main", Head: "relay/x", Title: "It's $(done)", Body: "long", BodyFile: "a b.md"}
+	r := &pullRequest{Base: "main", Head: "relay/x", Title: "It's $(done)", Body: "long", BodyFile: "a b.md"}
 	for i, want := range []string{
 		`gh pr create --base main --head relay/x --title 'It'\''s $(done)' --body-file 'a b.md'`,
 		`glab mr create --yes --target-branch main --source-branch relay/x --title 'It'\''s $(done)' --description "$(cat 'a b.md')"`,
