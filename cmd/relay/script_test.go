@@ -161,7 +161,7 @@ var fleeting = []struct {
 }{
 	{regexp.MustCompile(`\d{8}T\d{6}Z-[0-9a-f]{4}`), "RUN"},
 	{regexp.MustCompile(`\d{8}T\d{6}Z`), "TIME"},
-	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?`), "TIME"},
+	{regexp.MustCompile(`(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?`), "TIME"},
 	{regexp.MustCompile(`\b\d\d:\d\d(:\d\d)?\b`), "TIME"},
 	{regexp.MustCompile(`\b\d{8}-`), "DATE-"},
 	{regexp.MustCompile(`\b[0-9a-f]{12,40}\b`), "HASH"},

@@ -20,6 +20,7 @@ type statusOptions struct {
 	json     bool
 	watch    bool
 	schema   bool
+	short    bool // of --json, without the night: what an agent reads costs it tokens
 	playlist string
 }
 
@@ -43,6 +44,8 @@ With --playlist it shows how the epics of a list stand, by their ledgers;
 	cmd.Flags().BoolVarP(&opts.watch, "watch", "w", false, "update until the run ends")
 	cmd.Flags().BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --json")
 	cmd.Flags().StringVar(&opts.playlist, "playlist", "", "show the epics of the list `FILE`")
+	cmd.Flags().BoolVar(&opts.short, "short", false, "leave the night out of --json")
+	_ = cmd.Flags().MarkHidden("short")
 	cmd.MarkFlagsMutuallyExclusive("json", "watch", "schema")
 	return cmd
 }
@@ -65,10 +68,13 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	if err != nil {
 		return err
 	}
+	if opts.json && !opts.short {
+		err = status.AddNight(s, p, opts.app.Now())
+	}
+	if err != nil {
+		return err
+	}
 	if opts.json {
-		if err := status.AddNight(s, p, opts.app.Now()); err != nil {
-			return err
-		}
 		return opts.app.PrintJSON(s)
 	}
 	status.Write(opts.app.Out, s, opts.printer(p))

@@ -43,9 +43,9 @@ func (q searchQuestion) about() (task string, offset int)  { return "", q.Offset
 
 // addReaders adds the tools that change nothing.
 func (s *server) addReaders(m *mcp.Server) {
-	addReader(s, m, "status", "How the epic stands: its tasks, the run, what needs a person. JSON, as relay status --json prints it.",
+	addReader(s, m, "status", "How the epic stands: its tasks, the run, what needs a person. JSON, as relay status --json has it.",
 		func(ctx context.Context, _ string, _ statusQuestion) (string, error) {
-			return s.Run(ctx, "status", "--json")
+			return s.Run(ctx, "status", "--json", "--short")
 		})
 	addReader(s, m, "task", "A task: what is asked, its files, criteria and checks, its gate, and how each of its attempts has ended. JSON.",
 		func(ctx context.Context, task string, _ taskQuestion) (string, error) { return s.task(ctx, task) })
