@@ -56,7 +56,7 @@ func TestNoTextOfAReceiptIsForgotten(t *testing.T) {
 	const secret = "abcdefghijklmnop"
 	ours := []string{
 		"error_category", "quality_gate_verdict", "salvage", "log", "log_sha256", "phase", "attribution", "verdict",
-		"severity", "decision", "reviewer", "by", "head", "question", "also_kept", "result_from", "change",
+		"severity", "decision", "reviewer", "by", "head", "question", "also_kept", "result_from", "change", "cli",
 	}
 	var in attempts.Receipt
 	fill(reflect.ValueOf(&in).Elem(), secret)

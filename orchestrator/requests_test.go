@@ -107,7 +107,7 @@ func TestRequests(t *testing.T) {
 		"a stop, and another try": {
 			asks: []asking{
 				{30 * time.Second, attempts.RequestStop, "A", "A is asked to end, uncharged: what it has done is kept as refs/relay/20260101-night/A/1; this run does not try it again before relay retry A"},
-				{time.Second, attempts.RequestStop, "A", "!A does not run: it is pending; relay gate A keeps it from being tried"},
+				{time.Second, attempts.RequestStop, "A", "!A is not running, but pending; relay gate A keeps it from being tried"},
 				{time.Second, attempts.RequestUngate, "A", "!A is not gated, but was stopped; relay retry A tries it again"},
 				{43 * time.Second, attempts.RequestRetry, "A", "A is tried as soon as a job is free"},
 				{20 * time.Second, attempts.RequestRetry, "A", "!A is being tried now; relay stop A ends that attempt; relay retry A then tries it again"},
@@ -123,7 +123,7 @@ func TestRequests(t *testing.T) {
 				{0, attempts.RequestGate, "Q", "!the run has no task Q; it keeps the plan that it began with: relay reload applies an edited epic.yml"},
 				{time.Minute, attempts.RequestUngate, "X", "X will be tried again"},
 				{0, attempts.RequestUngate, "A", "!A is not gated, but completed; relay status lists the gated tasks"},
-				{0, attempts.RequestStop, "A", "!A does not run: it is completed"},
+				{0, attempts.RequestStop, "A", "!A is not running, but completed"},
 				{0, attempts.RequestRetry, "A", "!A is completed; when the run has ended, relay retry A makes it pending again"},
 				{0, attempts.RequestGate, "A", "!A is completed; after this run, relay retry A makes it pending again; then it can be gated"},
 				{0, "dance", "", "!the run does not know dance"},

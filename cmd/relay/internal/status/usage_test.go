@@ -37,7 +37,7 @@ func TestSpenders(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
 	text, err := json.Marshal(s.Spenders[2])
-	if err != nil || string(text) != `{"runner":"codex","attempts":1,"unpriced":1,"input_tokens":7000,"output_tokens":70}` {
+	if err != nil || string(text) != `{"runner":"codex","attempts":1,"unpriced":1,"input_tokens":7000,"output_tokens":70,"seconds":0}` {
 		t.Errorf("%v: an unknown cost is written: %s", err, text)
 	}
 	one := &Report{}
