@@ -5,6 +5,7 @@
 package picture
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html"
@@ -61,6 +62,9 @@ var symbols = map[view.State]string{
 	view.Asks:    "M3.3 4C3.3 .5 8.9 .8 8.7 3.8 8.5 5.7 6 5.6 6 7.6M6 10.6v.1",
 	view.Running: "M3 1.8 10 6 3 10.2Z",
 }
+
+// Symbol returns the path of a state's symbol, in 12 by 12 pixels.
+func Symbol(s view.State) string { return cmp.Or(symbols[s], waits) }
 
 // radius rounds the corners of boxes, where they are not as others.
 var radius = map[view.State]float64{view.Gated: 0.1, view.Held: 0.1, view.Asks: boxHeight / 2}
