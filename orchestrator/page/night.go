@@ -159,7 +159,7 @@ func barOf(n *view.Night) (bar []cell) {
 		}
 		return bar
 	}
-	const least = 4.2
+	const least = 3.6
 	for _, s := range view.States() {
 		if n.Counts[s] > 0 {
 			bar = append(bar, cell{State: s})
@@ -175,6 +175,17 @@ func barOf(n *view.Night) (bar []cell) {
 		}
 	}
 	return bar
+}
+
+// Headline returns the sentence, and what to do first.
+func (n *night) Headline() [2]string {
+	done := n.Night.Sentence
+	if done.Start == "" {
+		return [2]string{done.String()}
+	}
+	first := done.Start + "."
+	done.Start = ""
+	return [2]string{done.String(), first}
 }
 
 // Legend returns the numbers of tasks by state, in words.
