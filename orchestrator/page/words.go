@@ -94,8 +94,9 @@ func (n *Words) Ending() string {
 		return "The run was killed. Nothing recorded is lost; relay work continues."
 	case view.Never:
 		return "There has been no run yet."
+	default:
+		return ""
 	}
-	return ""
 }
 
 // Figures are the time, the money and the end, in words.
@@ -134,7 +135,8 @@ func (n *Words) Came() (rows [][3]string) {
 		end = n.o.clock(n.Run.EndedAt)
 	}
 	if b := n.o.Begun; b != nil {
-		rows = append(rows, [3]string{"end", expected(b), end}, [3]string{"tasks done", fmt.Sprint(b.Tasks), fmt.Sprint(n.Counts.Group(view.IsDone))})
+		rows = append(rows, [3]string{"end", expected(b), end},
+			[3]string{"tasks done", fmt.Sprint(b.Tasks), fmt.Sprint(n.Counts.Group(view.IsDone))})
 	} else if n.Forecast != nil {
 		rows = append(rows, [3]string{"end", "", end}, [3]string{"tasks left that can be done", "", fmt.Sprint(n.Forecast.Tasks)})
 	}

@@ -162,7 +162,8 @@ func (m *builder) attempt(a *attempts.Attempt) Attempt {
 
 func clean[T any](m *builder, part T) T { return Clean(m.Redact, part) }
 
-// Clean returns a copy of a part of a report with all that it quotes cleaned. Without a redactor it takes out what has the shape of a secret.
+// Clean returns a copy of a part of a report with all that it quotes cleaned. With no redactor only what has the shape of a
+// secret is taken out.
 func Clean[T any](redact *secrets.Redactor, part T) T {
 	r := secrets.Cleaner{Redactor: cmp.Or(redact, secrets.New(nil))}
 	return plaintext.CleanAll(plaintext.Cleaner{Line: r.Line, Block: r.Block, Own: r.Line, Most: math.MaxInt}, part)

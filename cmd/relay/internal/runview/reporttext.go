@@ -27,8 +27,8 @@ const (
 
 // sheet writes a night for a terminal.
 type sheet struct {
-	*bufio.Writer
-	page.Words
+	w     *bufio.Writer
+	n     page.Words
 	paint terminal.Palette
 	width int
 	ascii bool // symbols are of ASCII
@@ -41,7 +41,7 @@ func (s *Source) text(w io.Writer) error {
 		return err
 	}
 	t := &sheet{
-		Writer: bufio.NewWriter(w), Words: page.Said(n, s.options()), paint: s.App.Out.Palette,
+		w: bufio.NewWriter(w), n: page.Said(n, s.options()), paint: s.App.Out.Palette,
 		width: min(terminal.Columns(s.App.Out.Dest), widest), ascii: !s.unicode(),
 	}
 	return t.write()
@@ -51,13 +51,13 @@ func (s *Source) text(w io.Writer) error {
 func (t *sheet) write() error {
 	t.head()
 	t.needs()
-	t.rows("Working", t.Working)
-	t.rows("Waiting", t.Waiting)
+	t.rows("Working", t.n.Working)
+	t.rows("Waiting", t.n.Waiting)
 	t.done()
 	t.jobs()
 	t.sums()
 	t.notes()
-	return t.Flush()
+	return t.w.Flush()
 }
 
 // unicode reports whether the terminal shows more than ASCII.
@@ -87,15 +87,15 @@ func (t *sheet) symbol(s view.State) (sign string, paint func(string) string) {
 	}
 }
 
-func (t *sheet) say(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
+func (t *sheet) say(format string, args ...any) { fmt.Fprintf(t.w, format+"\n", args...) }
 
 // heading begins a part.
 func (t *sheet) heading(name string) { t.say("\n%s", t.paint.Strong(strings.ToUpper(name))) }
 
-// ends writes one text at the left and one at the right of a line.
-func (t *sheet) ends(left, right string) string {
-	left = plaintext.Fit(left, t.width-displaywidth.String(right)-2)
-	return strings.TrimRight(left+strings.Repeat(" ", max(t.width-displaywidth.String(left)-displaywidth.String(right), 1))+right, " ")
+// ends puts one text at the left and one at the right of a line.
+func ends(left, right string, width int) string {
+	left = plaintext.Fit(left, width-displaywidth.String(right)-2)
+	return strings.TrimRight(left+padLeft(right, max(width-displaywidth.String(left), 1)), " ")
 }
 
 // wrapped writes a text that may take several lines.
@@ -106,16 +106,16 @@ func (t *sheet) wrapped(text, indent string) {
 }
 
 func (t *sheet) head() {
-	t.say("%s\n", t.paint.Dim(t.ends(t.Epic.Title, t.When())))
-	for _, line := range t.Headline() {
+	t.say("%s\n", t.paint.Dim(ends(t.n.Epic.Title, t.n.When(), t.width)))
+	for _, line := range t.n.Headline() {
 		if line != "" {
 			t.say("%s", t.paint.Strong(terminal.Wrap(line, t.width, "")))
 		}
 	}
 	var bar strings.Builder
-	total, at, begun := t.Counts.Total(), 0, 0
+	total, at, begun := t.n.Counts.Total(), 0, 0
 	var key []string
-	for _, c := range t.Legend() {
+	for _, c := range t.n.Legend() {
 		at += c.N
 		cells := max(int(math.Round(float64(at)*float64(t.width)/float64(total)))-begun, 1)
 		sign, paint := t.symbol(c.State)
@@ -133,9 +133,9 @@ func (t *sheet) head() {
 		t.say("\n%s", bar.String())
 	}
 	t.wrapped(strings.Join(key, "  "), "")
-	t.wrapped(t.Figures(), "")
-	t.wrapped(t.Ending(), "")
-	for _, w := range t.Warnings() {
+	t.wrapped(t.n.Figures(), "")
+	t.wrapped(t.n.Ending(), "")
+	for _, w := range t.n.Warnings() {
 		t.wrapped("note: "+w, "")
 	}
 }
@@ -153,22 +153,22 @@ func (t *sheet) commands(list ...view.Command) {
 }
 
 func (t *sheet) needs() {
-	if len(t.Needs)+len(t.Refused)+len(t.Failing) > 0 {
+	if len(t.n.Needs)+len(t.n.Refused)+len(t.n.Failing) > 0 {
 		t.heading("Needs you")
 	}
-	for _, check := range t.Failing {
+	for _, check := range t.n.Failing {
 		t.wrapped("On all that has landed this check fails: "+check, "")
 	}
-	for k, r := range t.Needs {
+	for k, r := range t.n.Needs {
 		if k == mostList {
-			t.say("\nand %d more: relay status", len(t.Needs)-k)
+			t.say("\nand %d more: relay status", len(t.n.Needs)-k)
 			break
 		}
 		sign, paint := t.symbol(r.State)
 		if k > 0 {
 			t.say("")
 		}
-		line := t.ends(fmt.Sprintf("%s %-4s %s", sign, r.ID, r.Title), string(r.State))
+		line := ends(fmt.Sprintf("%s %-4s %s", sign, r.ID, r.Title), string(r.State), t.width)
 		t.say("%s%s", paint(sign), strings.TrimPrefix(line, sign))
 		t.wrapped(page.Reason(r), "       ")
 		for _, telling := range r.Telling {
@@ -181,8 +181,8 @@ func (t *sheet) needs() {
 			t.commands(append([]view.Command{*r.First}, r.Choices...)...)
 		}
 	}
-	for i := range t.Refused {
-		f := &t.Refused[i]
+	for i := range t.n.Refused {
+		f := &t.n.Refused[i]
 		t.say("")
 		t.wrapped(f.What+plaintext.Because(f.Why), "")
 		t.commands(view.Command{Type: f.Type, For: "then relay work asks " + f.Runner + " again"})
@@ -202,28 +202,29 @@ func (t *sheet) rows(name string, list []*view.Row) {
 		sign, paint := t.symbol(r.State)
 		right := plaintext.Fit(r.Why, t.width/2)
 		if r.State == view.Running {
-			right = terminal.Pad(r.Agent, 8) + padLeft(page.Span(t.At.Sub(r.Since).Seconds()), 9)
+			right = terminal.Pad(r.Agent, 8) + padLeft(page.Span(t.n.At.Sub(r.Since).Seconds()), 9)
 		}
-		line := t.ends(fmt.Sprintf("%s %-4s %s", sign, r.ID, r.Title), right)
+		line := ends(fmt.Sprintf("%s %-4s %s", sign, r.ID, r.Title), right, t.width)
 		t.say("%s%s", paint(sign), strings.TrimPrefix(line, sign))
 	}
 }
 
 // done lists tasks that are done: those of a long night by the sections of the plan.
 func (t *sheet) done() {
-	if len(t.Done) == 0 {
+	if len(t.n.Done) == 0 {
 		return
 	}
 	room := t.width - 48
 	t.say("\n%s%s", t.paint.Strong(terminal.Pad("DONE", room+8)), t.paint.Dim("    at  agent   tries       lines    USD"))
-	if len(t.Done) > mostList {
+	if len(t.n.Done) > mostList {
 		t.sections(room + 14)
 		return
 	}
-	for _, r := range t.Done {
+	for _, r := range t.n.Done {
 		sign, paint := t.symbol(r.State)
 		t.say("%s %s %s%6s  %s%5d%s%7s", paint(sign), terminal.Pad(plaintext.Fit(r.ID, 5), 5), terminal.Pad(plaintext.Fit(r.Title, room), room),
-			t.Clock(r.Since), terminal.Pad(plaintext.Fit(r.Agent, 8), 8), r.Tries, padLeft(page.Lines(r.Added, r.Deleted), 12), page.USD(r.Usage.CostUSD))
+			t.n.Clock(r.Since), terminal.Pad(plaintext.Fit(r.Agent, 8), 8), r.Tries,
+			padLeft(page.Lines(r.Added, r.Deleted), 12), page.USD(r.Usage.CostUSD))
 	}
 }
 
@@ -231,7 +232,7 @@ func (t *sheet) done() {
 func (t *sheet) sections(room int) {
 	sums := map[string]*view.Row{}
 	var names []string
-	for _, r := range t.Done {
+	for _, r := range t.n.Done {
 		name := cmp.Or(r.Section, "the others")
 		if sums[name] == nil {
 			names, sums[name] = append(names, name), &view.Row{}
@@ -252,8 +253,8 @@ func padLeft(s string, width int) string {
 
 // jobs draws the timeline, a line for each job.
 func (t *sheet) jobs() {
-	line := t.Timeline
-	if line == nil || len(line.Spans) == 0 || line.Jobs > 16 || t.Counts.Total() <= smallNight {
+	line := t.n.Timeline
+	if line == nil || len(line.Spans) == 0 || line.Jobs > 16 || t.n.Counts.Total() <= smallNight {
 		return
 	}
 	t.heading("Timeline")
@@ -268,7 +269,7 @@ func (t *sheet) jobs() {
 	hours, last := []rune(strings.Repeat(" ", width+6)), -6
 	for hour := line.From.Truncate(time.Hour).Add(time.Hour); hour.Before(line.To); hour = hour.Add(time.Hour) {
 		if x := at(hour); x-last > 6 && x+5 <= width {
-			copy(hours[x:], []rune(t.Clock(hour)))
+			copy(hours[x:], []rune(t.n.Clock(hour)))
 			last = x
 		}
 	}
@@ -277,7 +278,7 @@ func (t *sheet) jobs() {
 		row := []rune(strings.Repeat(" ", width))
 		for i := range line.Spans {
 			if s := &line.Spans[i]; s.Job == job {
-				t.draw(row, s, at(s.From), at(s.To))
+				draw(row, s, at(s.From), at(s.To))
 			}
 		}
 		t.say("%-2d %s", job, strings.TrimRight(string(row), " "))
@@ -286,14 +287,11 @@ func (t *sheet) jobs() {
 }
 
 // draw writes a span into the row of its job.
-func (t *sheet) draw(row []rune, s *view.Span, from, to int) {
+func draw(row []rune, s *view.Span, from, to int) {
 	to = max(to, min(from+1, len(row)))
-	fill := map[view.SpanKind]rune{view.SpanAttempt: '─', view.SpanChecks: '+', view.SpanReview: '~'}[s.Kind]
+	fill := map[view.SpanKind]rune{view.SpanAttempt: '-', view.SpanChecks: '+', view.SpanReview: '~'}[s.Kind]
 	if fill == 0 || from >= len(row) {
 		return
-	}
-	if t.ascii && fill == '─' {
-		fill = '-'
 	}
 	for x := from; x < to; x++ {
 		row[x] = fill
@@ -309,27 +307,28 @@ func (t *sheet) draw(row []rune, s *view.Span, from, to int) {
 }
 
 func (t *sheet) sums() {
-	if len(t.Money.By) > 0 {
+	if len(t.n.Money.By) > 0 {
 		t.say("\n%s%s", t.paint.Strong("MONEY"), t.paint.Dim(fmt.Sprintf("%*s%10s%10s", 45, "attempts", "at work", "USD")))
-		for i := range t.Money.By {
-			b := &t.Money.By[i]
+		for i := range t.n.Money.By {
+			b := &t.n.Money.By[i]
 			who := plaintext.Fit(strings.TrimSpace(b.Runner+" "+b.Model), 38)
 			t.say("%s%10d%10s%10s", terminal.Pad(who, 40), b.Attempts, page.Span(b.Seconds), cmp.Or(page.USD(b.CostUSD), "unknown"))
 		}
-		t.say("%-40s%10d%10s%10s", "all", t.Tries(), page.Span(t.Seconds()), page.USD(t.Money.Night.CostUSD))
-		for _, c := range t.Caps() {
+		t.say("%-40s%10d%10s%10s", "all", t.n.Tries(), page.Span(t.n.Seconds()), page.USD(t.n.Money.Night.CostUSD))
+		for _, c := range t.n.Caps() {
 			t.wrapped(c, "")
 		}
 	}
-	if came := t.Came(); len(came) > 0 {
+	if came := t.n.Came(); len(came) > 0 {
 		t.heading("Forecast and what came")
 		for _, row := range came {
 			t.say("%-28s%-20s%s", row[0], row[1], row[2])
 		}
 	}
-	if c := &t.Changed; c.Landings > 0 {
+	if c := &t.n.Changed; c.Landings > 0 {
 		t.heading("Changed")
-		said := fmt.Sprintf("%s, %s lines in %s", plaintext.Count(c.Files, "file"), page.Lines(c.Added, c.Deleted), plaintext.Count(c.Landings, "landing"))
+		said := fmt.Sprintf("%s, %s lines in %s", plaintext.Count(c.Files, "file"), page.Lines(c.Added, c.Deleted),
+			plaintext.Count(c.Landings, "landing"))
 		if branch := cmp.Or(c.Finished, c.Branch); branch != "" {
 			said += " on " + branch
 		}
@@ -340,7 +339,7 @@ func (t *sheet) sums() {
 
 func (t *sheet) notes() {
 	said := 0
-	for _, n := range t.Notes {
+	for _, n := range t.n.Notes {
 		if n.Kind == "gated" {
 			continue
 		}

@@ -28,7 +28,7 @@ func TestReportText(t *testing.T) {
 		n.Timeline = b.Timeline(night.Now)
 		for _, paint := range []terminal.Palette{false, true} {
 			var out bytes.Buffer
-			s := &sheet{Writer: bufio.NewWriter(&out), Words: page.Said(n, page.Options{}), paint: paint, width: 80, ascii: bool(paint)}
+			s := &sheet{w: bufio.NewWriter(&out), n: page.Said(n, page.Options{}), paint: paint, width: 80, ascii: bool(paint)}
 			if err := s.write(); err != nil {
 				t.Fatal(err)
 			}

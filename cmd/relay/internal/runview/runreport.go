@@ -111,8 +111,8 @@ func Journal(p *project.Project, run string) (*view.Journal, error) {
 func MakeReport(a *cli.App, p *project.Project, pl *project.Plan, view *attempts.View, journal *view.Journal) *report.Report {
 	return report.Make(report.Input{
 		Epic: pl.Epic, Graph: pl.Graph, Ledger: view.Ledger, Journal: journal, Running: view.Running,
-		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: project.Budget(p.Config), Warnings: warnings(p, view), Now: a.Now(), Redact: p.Redactor(),
-		Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)), Discussions: discussion.OpenIn(p.Root),
+		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: project.Budget(p.Config), Warnings: warnings(p, view), Now: a.Now(),
+		Redact: p.Redactor(), Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)), Discussions: discussion.OpenIn(p.Root),
 	})
 }
 
