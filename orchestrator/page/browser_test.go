@@ -37,6 +37,17 @@ func TestBrowser(t *testing.T) {
 	if got := tab.Console(); len(got) > 0 {
 		t.Errorf("on the console: %v", got)
 	}
+
+	// The scripts that look for faults find those that are put there.
+	tab.Eval(`document.body.insertAdjacentHTML('beforeend', '<p id=bad>a text</p>'); bad.style.width = '500px'; bad.style.color = 'gray'; console.log(1)`)
+	for _, script := range []string{browsertest.Wider, browsertest.Faint} {
+		if found := browsertest.Texts(tab.Eval(script)); len(found) == 0 {
+			t.Errorf("%.40s finds nothing", script)
+		}
+	}
+	if got := tab.Console(); len(got) != 1 {
+		t.Errorf("on the console: %v", got)
+	}
 }
 
 // fits complains of what is too wide or too faint.

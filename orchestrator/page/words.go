@@ -126,21 +126,21 @@ func (n *Words) Figures() string {
 
 // Came compares what was expected with what came.
 func (n *Words) Came() (rows [][3]string) {
-	expected := func(f *view.Forecast) string { return n.o.clock(f.P50) + " to " + n.o.clock(f.P90) }
-	end := "still running"
-	if n.Forecast != nil && n.Run.State == view.On {
-		end = expected(n.Forecast)
+	of := n.o.Expected
+	if of == nil {
+		return nil
 	}
-	if !n.Run.EndedAt.IsZero() {
+	end := "still running"
+	if f := n.Forecast; f != nil {
+		end = "about " + n.o.clock(f.P50) + ", by " + n.o.clock(f.P90)
+	} else if !n.Run.EndedAt.IsZero() {
 		end = n.o.clock(n.Run.EndedAt)
 	}
-	if b := n.o.Begun; b != nil {
-		rows = append(rows, [3]string{"end", expected(b), end},
-			[3]string{"tasks done", fmt.Sprint(b.Tasks), fmt.Sprint(n.Counts.Group(view.IsDone))})
-	} else if n.Forecast != nil {
-		rows = append(rows, [3]string{"end", "", end}, [3]string{"tasks left that can be done", "", fmt.Sprint(n.Forecast.Tasks)})
+	return [][3]string{
+		{"", "forecast at " + n.o.clock(of.At), "came"},
+		{"end", n.o.clock(of.P50) + " to " + n.o.clock(of.P90), end},
+		{"tasks done", fmt.Sprint(of.Done + of.Tasks), fmt.Sprint(n.Counts.Group(view.IsDone))},
 	}
-	return rows
 }
 
 // Made says when the page was made.

@@ -43,7 +43,7 @@ For an older run it shows that run's attempts, and the tasks as they are now.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.run, "run", "", "report on the night that ended with `RUN` (default: the last one)")
-	f.StringVar(&opts.format, "format", "", "write it as `FORM`: "+strings.Join(runview.Formats, ", ")+" (default: text on a terminal,\nelse markdown)")
+	f.StringVar(&opts.format, "format", "", "write it as `FORM`: "+strings.Join(runview.Formats, ", ")+" (default:\nas FILE ends, text on a terminal, else markdown)")
 	f.StringVarP(&opts.output, "output", "o", "", "write it to `FILE`")
 	f.BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --format json")
 	return cmd
@@ -54,12 +54,7 @@ func runReport(ctx context.Context, opts reportOptions) error {
 	if opts.schema {
 		return a.PrintJSON(report.Schema())
 	}
-	switch {
-	case opts.format == "md" || opts.format == "" && (opts.output != "" || !terminal.IsTerminal(a.Out.Dest)):
-		opts.format = "markdown"
-	case opts.format == "":
-		opts.format = "text"
-	}
+	opts.format = runview.Format(opts.format, opts.output, a.Out.Dest)
 	if !slices.Contains(runview.Formats, opts.format) {
 		return &terminal.UsageError{
 			Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(runview.Formats, ", "),

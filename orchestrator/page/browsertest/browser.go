@@ -66,7 +66,7 @@ func Start(tb testing.TB) *Browser {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	cmd := exec.CommandContext(tb.Context(), program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
 		"--disable-background-networking", "--hide-scrollbars", "--user-data-dir="+tb.TempDir(), "--remote-debugging-pipe", "about:blank")
 	cmd.ExtraFiles = []*os.File{theirs, their}
 	if err := cmd.Start(); err != nil {
@@ -231,9 +231,9 @@ func (t *Tab) Console() []string {
 // Wider is a script that returns what is wider than the page, as a list of texts.
 const Wider = `[...document.querySelectorAll('body *')].filter(e => {
   const r = e.getBoundingClientRect();
-  return r.width > 0 && r.right > innerWidth + 1 && r.left >= 0 && !e.closest('svg svg, svg.relay, .sr');
+  return r.width > 0 && r.right > document.documentElement.clientWidth + 1 && r.left >= 0 && !e.closest('svg svg, svg.relay, .sr');
 }).map(e => e.tagName + '.' + e.className + ' ' + e.textContent.slice(0, 40))
-  .concat(document.documentElement.scrollWidth > innerWidth ? ['the page is ' + document.documentElement.scrollWidth] : [])`
+  .concat(document.documentElement.scrollWidth > document.documentElement.clientWidth ? ['the page is ' + document.documentElement.scrollWidth] : [])`
 
 // Faint is a script that returns the texts with too little contrast for level AA, as a list of texts.
 const Faint = `(() => {
@@ -251,9 +251,9 @@ const Faint = `(() => {
   for (const e of document.querySelectorAll('body *')) {
     if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
     if (!e.getClientRects().length || e.closest('.sr, title, script, style')) continue;
-    const box = e.namespaceURI.endsWith('svg') && e.parentElement.querySelector(':scope > rect');
-    const style = getComputedStyle(e), ink = e.namespaceURI.endsWith('svg') ? style.fill : style.color;
-    const under = box && e.textLength === undefined ? behind(e) : box && getComputedStyle(box).fill !== 'none' ? getComputedStyle(box).fill : behind(e);
+    const drawn = e.namespaceURI.endsWith('svg'), style = getComputedStyle(e), ink = drawn ? style.fill : style.color;
+    const box = drawn && !e.matches('.d, svg.relay > text') && e.parentElement.querySelector(':scope > rect');
+    const under = box ? getComputedStyle(box).fill : behind(e);
     const [a, b] = [light(ink), light(under)].sort((x, y) => y - x), ratio = (a + .05) / (b + .05);
     if (ratio < 4.5) found.push(ratio.toFixed(1) + ' ' + ink + ' on ' + under + ': ' + e.textContent.slice(0, 40));
   }

@@ -322,7 +322,7 @@ func (t *sheet) sums() {
 	if came := t.n.Came(); len(came) > 0 {
 		t.heading("Forecast and what came")
 		for _, row := range came {
-			t.say("%-28s%-20s%s", row[0], row[1], row[2])
+			t.say("%-16s%-24s%s", row[0], row[1], row[2])
 		}
 	}
 	if c := &t.n.Changed; c.Landings > 0 {

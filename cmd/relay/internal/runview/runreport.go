@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -21,6 +22,21 @@ import (
 
 // Formats are the forms of a report.
 var Formats = []string{"text", "markdown", "html", "json"}
+
+// Format returns the form of a report: as it was asked for, or as fits the file or the terminal it goes to.
+func Format(asked, file string, out io.Writer) string {
+	switch {
+	case asked == "md":
+		return "markdown"
+	case asked != "":
+		return asked
+	case file == "" && terminal.IsTerminal(out):
+		return "text"
+	case strings.HasSuffix(file, ".html") || strings.HasSuffix(file, ".json"):
+		return file[len(file)-4:]
+	}
+	return "markdown"
+}
 
 // Source is what a report is made from.
 type Source struct {
@@ -82,7 +98,30 @@ func (s *Source) options() page.Options {
 	if s.Warning != "" {
 		list = append(list, s.Warning)
 	}
-	return page.Options{Zone: time.Local, Warnings: report.Clean(s.Project.Redactor(), list)}
+	return page.Options{Zone: time.Local, Warnings: report.Clean(s.Project.Redactor(), list), Expected: s.expected()}
+}
+
+// expected returns the forecast that could be made when the first few tasks of the night were done; nil: none could.
+func (s *Source) expected() (made *page.Expected) {
+	memory, left := attempts.NewMemory(s.Plan.Graph, nil), min(max(s.Plan.Graph.Len()/4, 2), 5)
+	_ = attempts.Replay(s.Project.Dir, func(e attempts.Event) error { // a log that cannot be read was reported before
+		memory.Fold(e)
+		of := slices.ContainsFunc(s.Journal.Session, func(run view.Logged) bool { return run.ID == e.Run })
+		if !of || e.Ended == nil || e.Ended.Result != attempts.ResultSuccess {
+			return nil
+		}
+		if left--; left > 0 {
+			return nil
+		}
+		memory.View(func(l *attempts.Ledger) {
+			then := status.New(s.Plan, &attempts.View{Ledger: l, Running: true, Jobs: s.View.Jobs}, 1, false)
+			if then.AddForecast(s.Project, e.At); then.Forecast != nil {
+				made = &page.Expected{Forecast: *then.Forecast, At: e.At, Done: then.Counts.Completed}
+			}
+		})
+		return io.EOF // enough
+	})
+	return made
 }
 
 // warnings returns those about the records of an epic.
