@@ -1,9 +1,9 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -16,6 +16,7 @@ import (
 // detail is a task as its own page, or its opened row, shows it.
 type detail struct {
 	*Detail
+	times
 	o *Options
 }
 
@@ -23,91 +24,36 @@ func newDetail(d *Detail, o *Options) *detail {
 	if d.Record == nil {
 		d.Record = &attempts.TaskRecord{}
 	}
-	return &detail{d, o}
+	return &detail{d, times{o.Zone}, o}
 }
 
 // Head returns the row as lists show it.
-func (d *detail) Head() *row { return &row{d.Row, d.o, d.Row.State.Group()} }
+func (d *detail) Head() *row { return newRow(d.Row, d.o) }
 
-// Ran says who worked at an attempt, and how it ended.
-func (d *detail) Ran(a *attempts.Attempt) string {
-	said := strings.TrimSpace(a.Runner + " " + a.Model)
-	if !a.StartedAt.IsZero() {
-		said += ", " + d.o.clock(a.StartedAt) + "–"
-		if !a.EndedAt.IsZero() {
-			said += d.o.clock(a.EndedAt)
-		}
+// Functions are what templates may call, of a page and of a report on a terminal.
+func Functions() map[string]any {
+	return map[string]any{
+		"usd": USD, "span": Span, "lines": Lines, "count": plaintext.Count, "listed": plaintext.Some, "reason": Reason, "verb": plaintext.Verb,
+		"class": class, "icon": icon, "path": picture.Symbol, "states": view.States, "exit": plaintext.ExitText,
+		"charged": report.ChargeText, "headline": headline, "percent": func(f float64) string { return fmt.Sprintf("%.2f%%", f) },
 	}
-	if a.Usage != nil && a.Usage.CostUSD > 0 {
-		said += ", " + USD(a.Usage.CostUSD) + " USD"
-	}
-	return strings.TrimPrefix(said, ", ")
 }
 
-// Ended says how an attempt ended.
-func (d *detail) Ended(a *attempts.Attempt) string {
-	switch {
-	case a.Result == attempts.ResultInProgress:
-		return "running"
-	case a.Result == attempts.ResultSuccess && a.Landed != "":
-		return "landed"
-	case a.Result == attempts.ResultSuccess:
-		return "done"
-	}
-	return plaintext.FirstOf(string(a.Outcome), string(a.Result)) + ", " + report.ChargeText(a.Charged)
-}
+// times writes times as clocks in a zone have them; nil: in UTC.
+type times struct{ zone *time.Location }
 
-// Said is what an attempt has to say: its error, or the summary of its agent.
-func (d *detail) Said(a *attempts.Attempt) string {
-	if a.Result != attempts.ResultSuccess && a.Receipt.ErrorSummary != "" {
-		return a.Receipt.ErrorSummary
-	}
-	return a.Receipt.Summary
-}
+func (z times) in(t time.Time) time.Time { return t.In(cmp.Or(z.zone, time.UTC)) }
 
-// Check says how a check went.
-func (d *detail) Check(c *attempts.CheckRun) string {
-	said := plaintext.ExitText(c.ExitCode)
-	if c.RanTests > 0 {
-		said += ", " + plaintext.Count(c.RanTests, "test")
-	}
-	if c.Seconds > 0 {
-		said += ", " + plaintext.Span(time.Duration(c.Seconds*float64(time.Second)))
-	}
-	return said
-}
-
-// Commits names the commits of the newest work.
-func (d *detail) Commits() string {
-	if d.Row.Head == "" {
+// Clock returns the time of a day; "" for an unknown one.
+func (z times) Clock(t time.Time) string {
+	if t.IsZero() {
 		return ""
 	}
-	said := fmt.Sprintf("%.9s..%.9s", d.Row.Base, d.Row.Head)
-	if d.Row.Landed != "" {
-		said += fmt.Sprintf(", landed as %.9s", d.Row.Landed)
-	}
-	return said
+	return z.in(t).Format("15:04")
 }
 
-// functions are what templates may call.
-func functions() map[string]any {
-	return map[string]any{
-		"usd": USD, "span": Span, "lines": Lines, "class": class, "icon": icon, "count": plaintext.Count, "states": view.States,
-		"path": picture.Symbol, "half": func(width float64) float64 { return width / 2 }, "listed": plaintext.Some,
-		"add": func(a, b float64) float64 { return a + b }, "percent": func(f float64) string { return fmt.Sprintf("%.2f%%", f) },
-	}
-}
-
-func (o *Options) zone() *time.Location {
-	if o.Zone == nil {
-		return time.UTC
-	}
-	return o.Zone
-}
-
-func (o *Options) clock(t time.Time) string { return t.In(o.zone()).Format("15:04") }
-
-func (o *Options) day(t time.Time) string { return t.In(o.zone()).Format("2 Jan") }
+// Day returns the day of a time.
+func (z times) Day(t time.Time) string { return z.in(t).Format("2 Jan") }
 
 // USD writes money; "": unknown.
 func USD(cost float64) string {
@@ -120,7 +66,10 @@ func USD(cost float64) string {
 // Span writes a time as 25 min, or 8 h 02.
 func Span(seconds float64) string {
 	minutes := int(seconds/60 + 0.5)
-	if minutes < 60 {
+	switch {
+	case minutes == 0:
+		return "under a minute"
+	case minutes < 60:
 		return fmt.Sprintf("%d min", minutes)
 	}
 	return fmt.Sprintf("%d h %02d", minutes/60, minutes%60)

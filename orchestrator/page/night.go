@@ -38,8 +38,8 @@ type night struct {
 // row is a task in a list.
 type row struct {
 	*view.Row
-	o     *Options
-	Group view.Group
+	times
+	O *Options
 }
 
 // group is a list of tasks.
@@ -66,6 +66,8 @@ type cell struct {
 	Label    string // "": it has its symbol
 }
 
+func newRow(r *view.Row, o *Options) *row { return &row{r, times{o.Zone}, o} }
+
 func titleOf(n *view.Night) string {
 	title := fmt.Sprintf("%d of %d done", n.Sentence.Done, n.Sentence.Total)
 	if n.Sentence.NeedYou > 0 {
@@ -75,9 +77,9 @@ func titleOf(n *view.Night) string {
 }
 
 func newNight(of *view.Night, o *Options) *night {
-	n := &night{Words: Words{of, o}, Small: of.Counts.Total() <= smallNight, Bar: barOf(of)}
+	n := &night{Words: Said(of, *o), Small: of.Counts.Total() <= smallNight, Bar: barOf(of)}
 	for k, r := range of.Needs {
-		if one := (&row{r, o, view.NeedsYou}); k < mostNeeds || len(of.Needs) == mostNeeds+1 {
+		if one := newRow(r, o); k < mostNeeds || len(of.Needs) == mostNeeds+1 {
 			n.First = append(n.First, one)
 		} else {
 			n.Rest = append(n.Rest, one)
@@ -87,14 +89,14 @@ func newNight(of *view.Night, o *Options) *night {
 	n.add(view.Waiting, of.Waiting, len(of.Waiting) <= mostRows)
 	n.add(view.IsDone, of.Done, n.Small)
 	if of.Graph != nil {
-		n.Graph = template.HTML(picture.Graph(of.Graph, picture.Options{Zone: o.zone()}))
+		n.Graph = template.HTML(picture.Graph(of.Graph, picture.Options{Zone: o.Zone}))
 		n.GraphSays = plaintext.Count(of.Graph.Levels, "level")
 		if len(of.Graph.Critical) > 1 && len(of.Graph.Nodes) <= 150 {
 			n.GraphSays = "heavy line: critical path, " + n.GraphSays
 		}
 	}
 	if of.Timeline != nil && len(of.Timeline.Spans) > 0 {
-		n.Timeline = template.HTML(picture.Timeline(of.Timeline, picture.Options{Zone: o.zone()}))
+		n.Timeline = template.HTML(picture.Timeline(of.Timeline, picture.Options{Zone: o.Zone}))
 	}
 	for _, note := range of.Notes {
 		if note.Kind != "gated" { // those that still are need a person
@@ -122,10 +124,10 @@ func (n *night) add(of view.Group, rows []*view.Row, open bool) {
 			byName[name] = s
 			g.Sections = append(g.Sections, s)
 		}
-		s.Rows = append(s.Rows, &row{r, n.o, of})
+		s.Rows = append(s.Rows, newRow(r, n.O))
 		s.Added, s.Deleted, s.USD = s.Added+r.Added, s.Deleted+r.Deleted, s.USD+r.Usage.CostUSD
 	}
-	if n.o.Lazy && len(rows) > mostRows {
+	if n.O.Lazy && len(rows) > mostRows {
 		for k, s := range g.Sections {
 			s.Load = fmt.Sprintf("%s/%d", strings.ReplaceAll(string(of), " ", "-"), k)
 		}
@@ -137,6 +139,22 @@ func (n *night) add(of view.Group, rows []*view.Row, open bool) {
 func (n *night) Tasks(name string) *group {
 	at := slices.IndexFunc(n.groups, func(g *group) bool { return string(g.Group) == name })
 	return n.groups[at]
+}
+
+// Counted is a number of tasks in a state.
+type Counted struct {
+	State view.State
+	N     int
+}
+
+// Legend returns the numbers of tasks by state.
+func (n *Words) Legend() (list []Counted) {
+	for _, s := range view.States() {
+		if c := n.Counts[s]; c > 0 {
+			list = append(list, Counted{s, c})
+		}
+	}
+	return list
 }
 
 // barOf returns the parts of the bar: tasks in a small night, else states, none so narrow that its symbol does not fit.
@@ -174,66 +192,13 @@ func barOf(n *view.Night) (bar []cell) {
 	return bar
 }
 
-// Remark says in a few words what is special about a task in a list.
-func (r *row) Remark() string {
-	switch {
-	case r.Phase != "" && r.Phase != view.PhaseAgent:
-		return string(r.Phase) + " since " + r.o.clock(r.PhaseAt)
-	case r.State == view.Look:
-		return "look: " + r.Why
-	case r.Why != "":
-		return r.Why
-	case r.Tries > 1:
-		return plaintext.Count(r.Tries, "attempt")
-	}
-	return ""
-}
-
-// Time says when a task was done or began.
-func (r *row) Time() string {
-	switch {
-	case !r.LandedAt.IsZero():
-		return "landed " + r.o.clock(r.LandedAt)
-	case r.State == view.Running && !r.Since.IsZero():
-		return "since " + r.o.clock(r.Since)
-	case r.Group == view.IsDone && !r.Since.IsZero():
-		return r.o.clock(r.Since)
-	}
-	return ""
-}
-
 // Opened returns what was tried of the task; nil: its row does not open.
 func (r *row) Opened() *detail {
-	if r.o.Record == nil {
+	if r.O.Record == nil {
 		return nil
 	}
-	return newDetail(&Detail{Row: r.Row, Record: r.o.Record(r.ID)}, r.o)
+	return newDetail(&Detail{Row: r.Row, Record: r.O.Record(r.ID)}, r.O)
 }
-
-// To is the address of the task's own page; "": there is none.
-func (r *row) To() string {
-	if r.o.Link == nil {
-		return ""
-	}
-	return r.o.Link(r.ID)
-}
-
-// Anchor reports whether links to the task lead to this row: what needs a person is above as well.
-func (r *row) Anchor() bool { return r.State.Group() != view.NeedsYou }
-
-// Answers are the equal answers to a question.
-func (r *row) Answers() []view.Command { return append([]view.Command{*r.First}, r.Choices...) }
-
-// Buttons are what the caller adds to the row.
-func (r *row) Buttons() template.HTML {
-	if r.o.Extra == nil {
-		return ""
-	}
-	return r.o.Extra(r.Row)
-}
-
-// Reason says why a task needs a person, and what waits for it.
-func (r *row) Reason() string { return Reason(r.Row) }
 
 // Reason says why a task needs a person, and what waits for it.
 func Reason(r *view.Row) string {
@@ -245,12 +210,4 @@ func Reason(r *view.Row) string {
 		frees += fmt.Sprintf(" and %d more", more)
 	}
 	return strings.TrimPrefix(r.Why+"; "+frees, "; ")
-}
-
-// AlsoSays names the tasks that share the row.
-func (r *row) AlsoSays() string {
-	if len(r.Also) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("and %d more: same cause (%s)", len(r.Also), plaintext.Some(r.Also, 8))
 }

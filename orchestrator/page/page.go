@@ -41,6 +41,9 @@ type Expected struct {
 	Done int // tasks that were done then
 }
 
+// All is how many tasks were expected to be done at the end.
+func (e *Expected) All() int { return e.Done + e.Tasks }
+
 // Link is a page, by its name and address.
 type Link struct {
 	Name, To string
@@ -65,7 +68,7 @@ type Text struct {
 //go:embed *.html style.css script.js
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap(functions())).ParseFS(files, "*.html"))
+var templates = template.Must(template.New("").Funcs(Functions()).ParseFS(files, "*.html"))
 
 // Style returns the one stylesheet.
 func Style() string { return read("style.css") + picture.Style }
