@@ -70,7 +70,9 @@ func TestBrowserAll(t *testing.T) {
 	b := browsertest.Start(t)
 	for _, size := range []int{5, 40, 400} {
 		address := file(t, size)
-		for _, s := range []browsertest.Screen{{Width: 390}, {Width: 390, Dark: true}, {Width: 1280}, {Width: 1280, Dark: true}, {Width: 800, Print: true}} {
+		for _, s := range []browsertest.Screen{
+			{Width: 390}, {Width: 390, Dark: true}, {Width: 1280}, {Width: 1280, Dark: true}, {Width: 800, Print: true},
+		} {
 			tab := b.Open(address, s)
 			fits(t, tab, fmt.Sprintf("%d tasks, %+v", size, s))
 			if got := tab.Console(); len(got) > 0 {

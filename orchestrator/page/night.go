@@ -98,11 +98,7 @@ func newNight(of *view.Night, o *Options) *night {
 	if of.Timeline != nil && len(of.Timeline.Spans) > 0 {
 		n.Timeline = template.HTML(picture.Timeline(of.Timeline, picture.Options{Zone: o.Zone}))
 	}
-	for _, note := range of.Notes {
-		if note.Kind != "gated" { // those that still are need a person
-			n.Caught = append(n.Caught, note)
-		}
-	}
+	n.Caught = n.Other()
 	if len(n.Caught) > mostNotes+1 {
 		n.Caught, n.More = n.Caught[:mostNotes], n.Caught[mostNotes:]
 	}

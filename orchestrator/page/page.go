@@ -65,6 +65,11 @@ type Text struct {
 	More string // address of what follows; "": this is all
 }
 
+// Common has the templates that say in words what a page and a report on a terminal show.
+//
+//go:embed words.html
+var Common string
+
 //go:embed *.html style.css script.js
 var files embed.FS
 

@@ -62,12 +62,14 @@ func TestText(t *testing.T) {
 		look.ID, look.State, look.Equal, look.Also = "T2", view.Look, false, []string{said}
 		a := attempts.Attempt{ID: 1, Runner: said, Model: said, Result: attempts.ResultFailure}
 		a.Receipt.ErrorSummary, a.Receipt.Checks = said, []attempts.CheckRun{{Name: said, Tail: said, ExitCode: 1}}
-		n := &view.Night{Epic: view.Epic{Title: said}, Counts: view.Counts{view.Asks: 1, view.Look: 1}, Needs: []*view.Row{&row, &look}, Done: []*view.Row{&look}}
+		n := &view.Night{Epic: view.Epic{Title: said}, Counts: view.Counts{view.Asks: 1, view.Look: 1}}
+		n.Needs, n.Done = []*view.Row{&row, &look}, []*view.Row{&look}
 		n.Sentence.Start, n.Failing, n.Notes = said, []string{said}, []view.Note{{Task: "T1", Text: said}}
 		n.Refused = []view.Refused{{Runner: said, What: said, Why: said, Type: said}}
 		n.Changed = view.Changed{Branch: said, From: said, Landings: 1, Next: []view.Command{{Type: said, For: said}}}
 		var b bytes.Buffer
-		o := Options{Warnings: []string{said}, Record: func(string) *attempts.TaskRecord { return &attempts.TaskRecord{Attempts: []attempts.Attempt{a}} }}
+		o := Options{Warnings: []string{said}}
+		o.Record = func(string) *attempts.TaskRecord { return &attempts.TaskRecord{Attempts: []attempts.Attempt{a}} }
 		if err := Night(&b, n, o); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"relay/orchestrator/decide"
@@ -56,3 +57,8 @@ func (n *Words) Spent() (all view.Spender) {
 
 // DoneCount is how many tasks are done.
 func (n *Words) DoneCount() int { return n.Counts.Group(view.IsDone) }
+
+// Other are the notes besides gates: what is gated still needs a person.
+func (n *Words) Other() []view.Note {
+	return slices.DeleteFunc(slices.Clone(n.Notes), func(note view.Note) bool { return note.Kind == "gated" })
+}

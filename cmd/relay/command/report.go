@@ -37,7 +37,7 @@ names, and works during a run.
 relay work writes the same to report.md and report.json in runs/RUN at its end.
 For an older run it shows that run's attempts, and the tasks as they are now.`,
 		Example: `  relay report | less
-  relay report --format html -o night.html
+  relay report -o night.html
   relay report --format json | jq .needs_you`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReport(cmd.Context(), opts) },
 	}

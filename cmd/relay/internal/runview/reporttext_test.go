@@ -1,7 +1,6 @@
 package runview
 
 import (
-	"bufio"
 	"bytes"
 	"flag"
 	"fmt"
@@ -28,8 +27,8 @@ func TestReportText(t *testing.T) {
 		n.Timeline = b.Timeline(night.Now)
 		for _, paint := range []terminal.Palette{false, true} {
 			var out bytes.Buffer
-			s := &sheet{w: bufio.NewWriter(&out), n: page.Said(n, page.Options{}), paint: paint, width: 80, ascii: bool(paint)}
-			if err := s.write(); err != nil {
+			s := &sheet{paint: paint, width: 80, ascii: bool(paint)}
+			if err := s.write(&out, page.Said(n, page.Options{})); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(out.String()) {

@@ -23,7 +23,7 @@ import (
 // Formats are the forms of a report.
 var Formats = []string{"text", "markdown", "html", "json"}
 
-// Format returns the form of a report: as it was asked for, or as fits the file or the terminal it goes to.
+// Format returns the form of a report: the one that was asked for, else one that fits the file or the terminal it goes to.
 func Format(asked, file string, out io.Writer) string {
 	switch {
 	case asked == "md":
@@ -151,7 +151,8 @@ func MakeReport(a *cli.App, p *project.Project, pl *project.Plan, view *attempts
 	return report.Make(report.Input{
 		Epic: pl.Epic, Graph: pl.Graph, Ledger: view.Ledger, Journal: journal, Running: view.Running,
 		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: project.Budget(p.Config), Warnings: warnings(p, view), Now: a.Now(),
-		Redact: p.Redactor(), Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)), Discussions: discussion.OpenIn(p.Root),
+		Redact: p.Redactor(), Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)),
+		Discussions: discussion.OpenIn(p.Root),
 	})
 }
 
