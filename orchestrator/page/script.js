@@ -21,5 +21,5 @@ buttons(document);
 addEventListener('hashchange', show);
 show();
 addEventListener('beforeprint', () => {
-  for (const d of document.querySelectorAll('.group, .group > .part')) d.open = true;
+  for (const d of document.querySelectorAll('.group')) d.open = true;
 });

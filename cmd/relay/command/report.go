@@ -43,7 +43,7 @@ For an older run it shows that run's attempts, and the tasks as they are now.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.run, "run", "", "report on the night that ended with `RUN` (default: the last one)")
-	f.StringVar(&opts.format, "format", "", "write it as `FORM`: "+strings.Join(runview.Formats, ", ")+" (default:\nas FILE ends, text on a terminal, else markdown)")
+	f.StringVar(&opts.format, "format", "", "write it as `FORM`: "+strings.Join(runview.Formats, ", ")+" (default: as FILE ends, text on a terminal, else markdown)")
 	f.StringVarP(&opts.output, "output", "o", "", "write it to `FILE`")
 	f.BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --format json")
 	return cmd
