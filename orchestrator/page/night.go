@@ -23,16 +23,13 @@ const (
 // night is a night as the templates see it.
 type night struct {
 	Words
-	Bar       []cell
-	First     []*row // that need a person
-	Rest      []*row // and those after the first dozen
-	groups    []*group
-	Small     bool
-	Graph     template.HTML
-	Timeline  template.HTML
-	GraphSays string
-	Caught    []view.Note // the first of the notes
-	More      []view.Note
+	Bar    []cell
+	First  []*row // that need a person
+	Rest   []*row // and those after the first dozen
+	groups []*group
+	Small  bool
+	Caught []view.Note // the first of the notes
+	More   []view.Note
 }
 
 // row is a task in a list.
@@ -88,21 +85,21 @@ func newNight(of *view.Night, o *Options) *night {
 	n.add(view.Working, of.Working, true)
 	n.add(view.Waiting, of.Waiting, len(of.Waiting) <= mostRows)
 	n.add(view.IsDone, of.Done, n.Small)
-	if of.Graph != nil {
-		n.Graph = template.HTML(picture.Graph(of.Graph, picture.Options{Zone: o.Zone}))
-		n.GraphSays = plaintext.Count(of.Graph.Levels, "level")
-		if len(of.Graph.Critical) > 1 && len(of.Graph.Nodes) <= 150 {
-			n.GraphSays = "heavy line: critical path, " + n.GraphSays
-		}
-	}
-	if of.Timeline != nil && len(of.Timeline.Spans) > 0 {
-		n.Timeline = template.HTML(picture.Timeline(of.Timeline, picture.Options{Zone: o.Zone}))
-	}
 	n.Caught = n.Other()
 	if len(n.Caught) > mostNotes+1 {
 		n.Caught, n.More = n.Caught[:mostNotes], n.Caught[mostNotes:]
 	}
 	return n
+}
+
+// DrawnGraph draws the graph of the night.
+func (n *night) DrawnGraph() template.HTML {
+	return template.HTML(picture.Graph(n.Graph, picture.Options{Zone: n.O.Zone}))
+}
+
+// DrawnTimeline draws the timeline of the night.
+func (n *night) DrawnTimeline() template.HTML {
+	return template.HTML(picture.Timeline(n.Timeline, picture.Options{Zone: n.O.Zone}))
 }
 
 // add adds a group of tasks. A long one is folded by the sections of the plan.
