@@ -31,7 +31,19 @@ type Options struct {
 	Extra    func(row *view.Row) template.HTML      // is added to what needs a person, such as buttons; nil: nothing
 	Lazy     bool                                   // rows of large folds are left out; the browser asks for them, see Rows
 	Expected *Expected                              // of the night, early in it; nil: unknown
-	Warnings []string                               // about the records
+	Lists    []List
+	Warnings []string // about the records
+}
+
+// List is what else a person may want to do or know, below what needs a person.
+type List struct {
+	Name  string
+	Items []Item
+}
+
+// Item is an entry of a list. Each field may be empty.
+type Item struct {
+	Task, Text, Type string // Type is a command
 }
 
 // Expected is a forecast that was made early in the night.

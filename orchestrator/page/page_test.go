@@ -25,7 +25,8 @@ func made(tb testing.TB, size int) (*view.Night, Options) {
 	b := night.Builder()
 	n := b.Night(night.Now)
 	n.Graph, n.Timeline = b.Graph(night.Now), b.Timeline(night.Now)
-	return n, Options{Record: func(task string) *attempts.TaskRecord { return b.Ledger().Record(task) }}
+	lists := []List{{Name: "Next", Items: []Item{{Type: "relay status --watch", Text: "follows the run"}, {Task: "T1", Text: "asks: which one?"}}}}
+	return n, Options{Lists: lists, Record: func(task string) *attempts.TaskRecord { return b.Ledger().Record(task) }}
 }
 
 func TestGoldens(t *testing.T) {
@@ -68,7 +69,7 @@ func TestText(t *testing.T) {
 		n.Refused = []view.Refused{{Runner: said, What: said, Why: said, Type: said}}
 		n.Changed = view.Changed{Branch: said, From: said, Landings: 1, Next: []view.Command{{Type: said, For: said}}}
 		var b bytes.Buffer
-		o := Options{Warnings: []string{said}}
+		o := Options{Warnings: []string{said}, Lists: []List{{Name: said, Items: []Item{{Task: "T1", Text: said, Type: said}}}}}
 		o.Record = func(string) *attempts.TaskRecord { return &attempts.TaskRecord{Attempts: []attempts.Attempt{a}} }
 		if err := Night(&b, n, o); err != nil {
 			t.Fatal(err)

@@ -29,13 +29,13 @@ func newReportCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Report on a run: what happened, what needs you, cost",
-		Long: `Report on a night: how it ended, what needs you and what to type, and for every
-task that was worked on its attempts, checks and verdicts, the proof of each
-criterion, deferred findings, and what it cost. It writes only the file that -o
-names, and works during a run.
+		Long: `Report on a night: how it ended, what needs you and what to type, what was done
+and changed, and its cost. On a terminal it is text; piped it is markdown, with
+the attempts, checks, verdicts, proofs and deferred findings of every task; a
+page in one file with -o FILE.html. It works during a run.
 
-relay work writes the same to report.md and report.json in runs/RUN at its end.
-For an older run it shows that run's attempts, and the tasks as they are now.`,
+relay work writes report.md and report.json to runs/RUN at its end. For an older
+run it shows that run's attempts, and the tasks as they are now.`,
 		Example: `  relay report | less
   relay report -o night.html
   relay report --format json | jq .needs_you`,

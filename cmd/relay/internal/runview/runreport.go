@@ -15,6 +15,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 	"relay/orchestrator/page"
 	"relay/orchestrator/report"
 	"relay/orchestrator/view"
@@ -57,11 +58,15 @@ func (s *Source) Write(w io.Writer, format string) error {
 	case "text":
 		return s.text(w)
 	}
+	return WriteReport(w, s.report(), format)
+}
+
+func (s *Source) report() *report.Report {
 	r := MakeReport(s.App, s.Project, s.Plan, s.View, s.Journal)
 	if s.Warning != "" {
 		r.Warnings = append(r.Warnings, s.Warning)
 	}
-	return WriteReport(w, r, format)
+	return r
 }
 
 // night returns the model of the night, with its pictures and without secrets, and its ledger.
@@ -94,11 +99,35 @@ func (s *Source) page(w io.Writer) error {
 
 // options are those of a page, without records.
 func (s *Source) options() page.Options {
-	list := warnings(s.Project, s.View)
-	if s.Warning != "" {
-		list = append(list, s.Warning)
+	r := s.report()
+	o := page.Options{Zone: time.Local, Warnings: r.Warnings, Expected: s.expected()}
+	add := func(name string, items []page.Item) {
+		if len(items) > 0 {
+			o.Lists = append(o.Lists, page.List{Name: name, Items: items})
+		}
 	}
-	return page.Options{Zone: time.Local, Warnings: report.Clean(s.Project.Redactor(), list), Expected: s.expected()}
+	var next, questions, judged, open []page.Item
+	for _, c := range r.Next {
+		next = append(next, page.Item{Type: c.Type, Text: c.For})
+	}
+	for i := range r.Questions {
+		q := &r.Questions[i]
+		questions = append(questions, page.Item{Task: q.Task, Text: "asks: " + q.Detail}, page.Item{Type: q.Type[0].Type, Text: q.Type[0].For})
+	}
+	if j := r.Judged; j != nil {
+		judged = append(judged, page.Item{Text: j.Text})
+		for i := range j.Findings {
+			judged = append(judged, page.Item{Text: j.Findings[i].InShort()})
+		}
+	}
+	for _, d := range r.Discussions {
+		open = append(open, page.Item{Type: "relay discuss replay " + plaintext.ShellWord(d.ID), Text: d.Topic + ", " + string(d.Status)})
+	}
+	add("Next", next)
+	add("Open questions", questions)
+	add("Review of the whole epic", judged)
+	add("Open discussions", open)
+	return o
 }
 
 // expected returns the forecast that could be made when the first few tasks of the night were done; nil: none could.
@@ -124,15 +153,6 @@ func (s *Source) expected() (made *page.Expected) {
 	return made
 }
 
-// warnings returns those about the records of an epic.
-func warnings(p *project.Project, v *attempts.View) []string {
-	list := slices.Concat(status.NeverBegan(p, v.Ledger.Status.StartedAt), p.Damage, v.Warnings)
-	if v.Edit != "" {
-		list = append(list, "attempt-ledger.yml was edited by someone else: relay ledger accept")
-	}
-	return list
-}
-
 // Journal reads from the logs what a report says of the session that ended with a run; "" is the newest.
 func Journal(p *project.Project, run string) (*view.Journal, error) {
 	journal := view.NewJournal(run)
@@ -148,9 +168,13 @@ func Journal(p *project.Project, run string) (*view.Journal, error) {
 
 // MakeReport returns the report of a session.
 func MakeReport(a *cli.App, p *project.Project, pl *project.Plan, view *attempts.View, journal *view.Journal) *report.Report {
+	warnings := slices.Concat(status.NeverBegan(p, view.Ledger.Status.StartedAt), p.Damage, view.Warnings)
+	if view.Edit != "" {
+		warnings = append(warnings, "attempt-ledger.yml was edited by someone else: relay ledger accept")
+	}
 	return report.Make(report.Input{
 		Epic: pl.Epic, Graph: pl.Graph, Ledger: view.Ledger, Journal: journal, Running: view.Running,
-		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: project.Budget(p.Config), Warnings: warnings(p, view), Now: a.Now(),
+		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: project.Budget(p.Config), Warnings: warnings, Now: a.Now(),
 		Redact: p.Redactor(), Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)),
 		Discussions: discussion.OpenIn(p.Root),
 	})
