@@ -89,6 +89,11 @@ func TestKeyboard(t *testing.T) {
 	b := browsertest.Start(t)
 	tab := b.Open(file(t, 40), browsertest.Screen{Width: 1280})
 	const focus = `(() => { const e = document.activeElement; return (e.getAttribute('class') || e.tagName) + ' ' + (e.textContent || '').trim().slice(0, 30) })()`
+	tab.Eval(`document.querySelector('svg.g a.n').focus()`)
+	if got := tab.Eval(`document.querySelector('.caption').textContent`); got != "T1 Money in whole cents, done" {
+		t.Errorf("the graph says %q of T1", got)
+	}
+	tab.Eval(`document.activeElement.blur(); scrollTo(0, 0)`)
 	seen, opened := map[string]bool{}, false
 	for range 200 {
 		tab.Press("Tab")

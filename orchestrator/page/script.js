@@ -1,4 +1,5 @@
-// Commands get a button that copies them, a link to a task opens its folds, and paper shows what a screen folds.
+// Commands get a button that copies them, pictures say what is pointed at, a link to a task opens its folds, and paper shows what a screen
+// folds.
 if (navigator.clipboard) document.addEventListener('click', e => {
   const b = e.target.closest('.cmd button');
   if (b) navigator.clipboard.writeText(b.previousElementSibling.textContent).then(() => {
@@ -17,6 +18,13 @@ function show() {
   for (let e = at; e; e = e.parentElement) if (e.tagName === 'DETAILS') e.open = true;
   if (at) at.scrollIntoView({block: 'nearest'});
 }
+function say(e) {
+  const part = e.target.closest('svg.relay .n, svg.relay rect'), text = part && part.querySelector('title');
+  const caption = text && part.closest('details').querySelector('.caption');
+  if (caption) caption.textContent = text.textContent;
+}
+addEventListener('focusin', say);
+addEventListener('mouseover', say);
 buttons(document);
 addEventListener('hashchange', show);
 show();
