@@ -94,12 +94,12 @@ func newNight(of *view.Night, o *Options) *night {
 
 // DrawnGraph draws the graph of the night.
 func (n *night) DrawnGraph() template.HTML {
-	return template.HTML(picture.Graph(n.Graph, picture.Options{Zone: n.O.Zone}))
+	return template.HTML(picture.Graph(n.Graph, picture.Options{Zone: n.O.Zone, Link: n.O.Link}))
 }
 
 // DrawnTimeline draws the timeline of the night.
 func (n *night) DrawnTimeline() template.HTML {
-	return template.HTML(picture.Timeline(n.Timeline, picture.Options{Zone: n.O.Zone}))
+	return template.HTML(picture.Timeline(n.Timeline, picture.Options{Zone: n.O.Zone, Link: n.O.Link}))
 }
 
 // add adds a group of tasks. A long one is folded by the sections of the plan.
