@@ -25,7 +25,7 @@ import (
 
 // Bounds of a report on a terminal. The markdown has all of it.
 const (
-	widest   = 100
+	widest   = 80
 	mostList = 40
 	// smallNight is up to how many tasks a timeline says no more than the lists do.
 	smallNight = 12
