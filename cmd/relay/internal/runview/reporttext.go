@@ -60,7 +60,8 @@ func (t *sheet) write(w io.Writer, n page.Words) error {
 		return strings.TrimSpace(b.String()), err
 	}
 	all.Funcs(template.FuncMap{
-		"said": said, "upper": strings.ToUpper, "strong": t.paint.Strong, "dim": t.paint.Dim, "pad": terminal.Pad, "left": padLeft, "fit": plaintext.Fit,
+		"said": said, "upper": strings.ToUpper, "strong": t.paint.Strong, "dim": t.paint.Dim,
+		"pad": terminal.Pad, "left": padLeft, "fit": plaintext.Fit,
 		"wrap":   func(text, indent string) string { return terminal.Wrap(text, t.width, indent) },
 		"ends":   func(left, right string) string { return ends(left, right, t.width) },
 		"symbol": func(s view.State) string { sign, _ := t.symbol(s); return sign },
