@@ -58,7 +58,7 @@ func Graph(g *view.Graph, o Options) string {
 		}
 		end := o.node(&c, n.ID, class, n.ID+" "+n.Title+", "+string(n.State))
 		c.draw(`<rect x="%v" y="%v" width="%v" height="%v" rx="%v"/>`, x, y, width, boxHeight, cmp.Or(radius[n.State], 4))
-		c.draw(`<path class="s" transform="translate(%v %v)" d="%s"/>`, x+6, y+6, cmp.Or(symbols[n.State], waits))
+		c.draw(`<path class="s" transform="translate(%v %v)" d="%s"/>`, x+6, y+6, Symbol(n.State))
 		c.draw(`<text x="%v" y="%v">%s</text>%s`, x+22, y+16, plaintext.ShortLine(n.ID, letters), raw(end))
 	}
 	return o.finish(&c, "g", label, phone, s.high(boxHeight))

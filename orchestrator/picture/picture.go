@@ -5,6 +5,7 @@
 package picture
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html"
@@ -19,8 +20,9 @@ import (
 
 // Options say for what a picture is drawn.
 type Options struct {
-	File bool           // a file of its own: with its style, and without links to the tasks in the page
-	Zone *time.Location // of times; nil: UTC
+	File bool                     // a file of its own: with its style, and without links to the tasks in the page
+	Zone *time.Location           // of times; nil: UTC
+	Link func(task string) string // address of a task; nil: its id in the page
 }
 
 // canvas is a picture while it is drawn.
@@ -48,7 +50,11 @@ func (o *Options) node(c *canvas, task, class, title string) (end string) {
 		c.draw(`<g class="n %s"><title>%s</title>`, class, title)
 		return "</g>"
 	}
-	c.draw(`<a href="%s" class="n %s"><title>%s</title>`, "#"+task, class, title)
+	to := "#" + task
+	if o.Link != nil {
+		to = o.Link(task)
+	}
+	c.draw(`<a href="%s" class="n %s"><title>%s</title>`, to, class, title)
 	return "</a>"
 }
 
@@ -61,6 +67,9 @@ var symbols = map[view.State]string{
 	view.Asks:    "M3.3 4C3.3 .5 8.9 .8 8.7 3.8 8.5 5.7 6 5.6 6 7.6M6 10.6v.1",
 	view.Running: "M3 1.8 10 6 3 10.2Z",
 }
+
+// Symbol returns the path of a state's symbol, in 12 by 12 pixels.
+func Symbol(s view.State) string { return cmp.Or(symbols[s], waits) }
 
 // radius rounds the corners of boxes, where they are not as others.
 var radius = map[view.State]float64{view.Gated: 0.1, view.Held: 0.1, view.Asks: boxHeight / 2}

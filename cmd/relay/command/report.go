@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 
@@ -28,21 +29,21 @@ func newReportCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Report on a run: what happened, what needs you, cost",
-		Long: `Report on a night: how it ended, what needs you and what to type, and for every
-task that was worked on its attempts, checks and verdicts, the proof of each
-criterion, deferred findings, and what it cost. It writes only the file that -o
-names, and works during a run.
+		Long: `Report on a night: how it ended, what needs you and what to type, what was done
+and changed, and its cost. On a terminal it is text; piped it is markdown, with
+the attempts, checks, verdicts, proofs and deferred findings of every task; a
+page in one file with -o FILE.html. It works during a run.
 
-relay work writes the same to report.md and report.json in runs/RUN at its end.
-For an older run it shows that run's attempts, and the tasks as they are now.`,
+relay work writes report.md and report.json to runs/RUN at its end. For an older
+run it shows that run's attempts, and the tasks as they are now.`,
 		Example: `  relay report | less
-  relay report --format html -o night.html
+  relay report -o night.html
   relay report --format json | jq .needs_you`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReport(cmd.Context(), opts) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.run, "run", "", "report on the night that ended with `RUN` (default: the last one)")
-	f.StringVar(&opts.format, "format", "md", "write it as `FORM`: "+strings.Join(runview.Formats, ", "))
+	f.StringVar(&opts.format, "format", "", "write it as `FORM`: "+strings.Join(runview.Formats, ", ")+" (default: as FILE ends, text on a terminal, else markdown)")
 	f.StringVarP(&opts.output, "output", "o", "", "write it to `FILE`")
 	f.BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --format json")
 	return cmd
@@ -53,23 +54,24 @@ func runReport(ctx context.Context, opts reportOptions) error {
 	if opts.schema {
 		return a.PrintJSON(report.Schema())
 	}
+	opts.format = runview.Format(opts.format, opts.output, a.Out.Dest)
 	if !slices.Contains(runview.Formats, opts.format) {
 		return &terminal.UsageError{
 			Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(runview.Formats, ", "),
 		}
 	}
-	r, err := opts.make(ctx)
+	source, err := opts.source(ctx)
 	if err != nil {
 		return err
 	}
 	if opts.output == "" {
-		return runview.WriteReport(a.Out, r, opts.format)
+		return source.Write(a.Out, opts.format)
 	}
-	return runview.ReplaceReport(a, a.Path(opts.output), 0o644, r, opts.format)
+	return runview.ReplaceReport(a, a.Path(opts.output), 0o644, func(w io.Writer) error { return source.Write(w, opts.format) })
 }
 
-// make makes the report that was asked for.
-func (o *reportOptions) make(ctx context.Context) (*report.Report, error) {
+// source reads what the report is made from.
+func (o *reportOptions) source(ctx context.Context) (*runview.Source, error) {
 	a := o.app
 	p, err := a.LocateAnyhow(ctx)
 	if err != nil {
@@ -89,11 +91,7 @@ func (o *reportOptions) make(ctx context.Context) (*report.Report, error) {
 	if o.run != "" && o.run != view.Ledger.Folded.Run {
 		pl = project.RunPlan(p, o.run, pl)
 	}
-	r := runview.MakeReport(a, p, pl, view, journal)
-	if warning != "" {
-		r.Warnings = append(r.Warnings, warning)
-	}
-	return r, nil
+	return &runview.Source{App: a, Project: p, Plan: pl, View: view, Journal: journal, Run: o.run, Warning: warning}, nil
 }
 
 // noRun says that there is no such run, and which there are.

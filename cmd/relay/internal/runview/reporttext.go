@@ -1,0 +1,239 @@
+package runview
+
+import (
+	"bufio"
+	"cmp"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
+	"relay/orchestrator/page"
+	"relay/orchestrator/view"
+)
+
+// Bounds of a report on a terminal. The markdown has all of it.
+const (
+	widest   = 80
+	mostList = 40
+	// smallNight is up to how many tasks a timeline says no more than the lists do.
+	smallNight = 12
+)
+
+//go:embed report.txt
+var reportText string
+
+// sheet is how a night is written for a terminal.
+type sheet struct {
+	paint terminal.Palette
+	width int
+	ascii bool // symbols are of ASCII
+}
+
+// text writes the night for a terminal.
+func (s *Source) text(w io.Writer) error {
+	n, _, err := s.night()
+	if err != nil {
+		return err
+	}
+	t := &sheet{s.App.Out.Palette, min(terminal.Columns(s.App.Out.Dest), widest), !s.unicode()}
+	return t.write(w, page.Said(n, s.options()))
+}
+
+// write writes what needs a person first, as report.txt has it.
+func (t *sheet) write(w io.Writer, n page.Words) error {
+	all := template.New("").Funcs(page.Functions())
+	said := func(name string, of any) (string, error) {
+		var b strings.Builder
+		err := all.ExecuteTemplate(&b, name, of)
+		return strings.TrimSpace(b.String()), err
+	}
+	all.Funcs(template.FuncMap{
+		"said": said, "upper": strings.ToUpper, "strong": t.paint.Strong, "dim": t.paint.Dim,
+		"pad": terminal.Pad, "left": padLeft, "fit": plaintext.Fit,
+		"wrap":   func(text, indent string) string { return terminal.Wrap(text, t.width, indent) },
+		"ends":   func(left, right string) string { return ends(left, right, t.width) },
+		"symbol": func(s view.State) string { sign, _ := t.symbol(s); return sign },
+		"sign":   t.sign, "row": t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands, "sections": sections,
+		"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
+		"first": func(list any) any {
+			v := reflect.ValueOf(list)
+			return v.Slice(0, min(v.Len(), mostList)).Interface()
+		},
+		"more": func(list any) int { return max(reflect.ValueOf(list).Len()-mostList, 0) },
+	})
+	template.Must(all.Parse(page.Common + reportText))
+	b := bufio.NewWriter(w)
+	return errors.Join(all.ExecuteTemplate(b, "report", &n), b.Flush())
+}
+
+// unicode reports whether the terminal shows more than ASCII.
+func (s *Source) unicode() bool {
+	locale := strings.ToLower(cmp.Or(s.App.Lookup("LC_ALL"), s.App.Lookup("LC_CTYPE"), s.App.Lookup("LANG")))
+	return s.App.Lookup("TERM") != "dumb" && strings.Contains(strings.ReplaceAll(locale, "-", ""), "utf8")
+}
+
+// symbol returns the sign of a state, and the color of its group.
+func (t *sheet) symbol(s view.State) (sign string, paint func(string) string) {
+	both := map[view.State]string{
+		view.Done: "✓+", view.Look: "◉o", view.Gated: "■!", view.Held: "■!", view.Asks: "??", view.Running: "▸>",
+	}[s]
+	signs := []rune(cmp.Or(both, "·."))
+	if sign = string(signs[0]); t.ascii {
+		sign = string(signs[1])
+	}
+	switch s.Group() {
+	case view.NeedsYou:
+		return sign, t.paint.Wait
+	case view.IsDone:
+		return sign, t.paint.Good
+	case view.Working:
+		return sign, t.paint.Strong
+	default:
+		return sign, func(text string) string { return text }
+	}
+}
+
+// ends puts one text at the left and one at the right of a line.
+func ends(left, right string, width int) string {
+	left = plaintext.Fit(left, width-displaywidth.String(right)-2)
+	return strings.TrimRight(left+padLeft(right, max(width-displaywidth.String(left), 1)), " ")
+}
+
+// sign returns the colored symbol of a task.
+func (t *sheet) sign(r *view.Row) string {
+	sign, paint := t.symbol(r.State)
+	return paint(sign)
+}
+
+// row returns a task with something to say of it at the right.
+func (t *sheet) row(r *view.Row, right string) string {
+	sign, _ := t.symbol(r.State)
+	line := ends(fmt.Sprintf("%s %-4s %s", sign, r.ID, r.Title), right, t.width)
+	return t.sign(r) + strings.TrimPrefix(line, sign)
+}
+
+// bar draws the tasks by state, each state at least a column wide.
+func (t *sheet) bar(n *page.Words) string {
+	var bar strings.Builder
+	at, begun := 0, 0
+	for _, c := range n.Legend() {
+		at += c.N
+		cells := max(int(math.Round(float64(at)*float64(t.width)/float64(n.Counts.Total())))-begun, 1)
+		sign, paint := t.symbol(c.State)
+		if c.State == view.Done {
+			sign = "█"
+			if t.ascii {
+				sign = "#"
+			}
+		}
+		bar.WriteString(paint(strings.Repeat(sign, cells)))
+		begun += cells
+	}
+	return bar.String()
+}
+
+// commands say what to type, and what for.
+func (t *sheet) commands(lists ...[]view.Command) string {
+	list := slices.Concat(lists...)
+	wide := plaintext.WidestOf(list, func(c view.Command) string { return c.Type })
+	var b strings.Builder
+	for _, c := range list {
+		if head := "       $ " + terminal.Pad(c.Type, wide); displaywidth.String(head+c.For)+3 <= t.width {
+			fmt.Fprintf(&b, "%s   %s\n", head, t.paint.Dim(c.For))
+		} else {
+			fmt.Fprintf(&b, "       $ %s\n%s\n", c.Type, t.paint.Dim(terminal.Wrap(c.For, t.width, "         ")))
+		}
+	}
+	return b.String()
+}
+
+// sections sums up the tasks that are done by the sections of the plan: as rows whose tries are tasks.
+func sections(done []*view.Row) (sums []*view.Row) {
+	byName := map[string]*view.Row{}
+	for _, r := range done {
+		name := cmp.Or(r.Section, "the others")
+		s := byName[name]
+		if s == nil {
+			s = &view.Row{Title: name}
+			byName[name], sums = s, append(sums, s)
+		}
+		s.Tries, s.Added, s.Deleted, s.Usage.CostUSD = s.Tries+1, s.Added+r.Added, s.Deleted+r.Deleted, s.Usage.CostUSD+r.Usage.CostUSD
+	}
+	return sums
+}
+
+func padLeft(s string, width int) string {
+	return strings.Repeat(" ", max(width-displaywidth.String(s), 0)) + s
+}
+
+// jobs draws the timeline of a night that is not small, a line for each job.
+func (t *sheet) jobs(n *page.Words) string {
+	line := n.Timeline
+	if line == nil || len(line.Spans) == 0 || line.Jobs > 16 || n.Counts.Total() <= smallNight {
+		return ""
+	}
+	width, long := t.width-3, max(line.To.Sub(line.From), time.Minute)
+	at := func(when time.Time) int {
+		if when.IsZero() {
+			when = line.To
+		}
+		return min(max(int(float64(width)*float64(when.Sub(line.From))/float64(long)), 0), width)
+	}
+	rows := make([][]rune, line.Jobs+1) // the first has the hours
+	for i := range rows {
+		rows[i] = []rune(strings.Repeat(" ", width))
+	}
+	last := -7
+	for hour := line.From.Truncate(time.Hour).Add(time.Hour); hour.Before(line.To); hour = hour.Add(time.Hour) {
+		if x := at(hour); x-last > 6 && x+5 <= width {
+			copy(rows[0][x:], []rune(n.Clock(hour)))
+			last = x
+		}
+	}
+	for i := range line.Spans {
+		draw(rows[line.Spans[i].Job], &line.Spans[i], at(line.Spans[i].From), at(line.Spans[i].To))
+	}
+	var drawn strings.Builder
+	drawn.WriteString("\n" + t.paint.Strong("TIMELINE") + "\n")
+	for job, row := range rows {
+		name := ""
+		if job > 0 {
+			name = strconv.Itoa(job)
+		}
+		fmt.Fprintf(&drawn, "%-2s %s\n", name, strings.TrimRight(string(row), " "))
+	}
+	drawn.WriteString(t.paint.Dim("   - attempt  + checks  ~ review  x failed") + "\n")
+	return drawn.String()
+}
+
+// draw writes a span into the row of its job.
+func draw(row []rune, s *view.Span, from, to int) {
+	to = max(to, min(from+1, len(row)))
+	fill := map[view.SpanKind]rune{view.SpanAttempt: '-', view.SpanChecks: '+', view.SpanReview: '~'}[s.Kind]
+	if fill == 0 || from >= len(row) {
+		return
+	}
+	for x := from; x < to; x++ {
+		row[x] = fill
+	}
+	if s.Kind == view.SpanAttempt {
+		if id := []rune(strings.TrimPrefix(s.Task, "T")); len(id) <= to-from {
+			copy(row[from:], id)
+		}
+		if s.Result == "failure" {
+			row[to-1] = 'x'
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"relay/epic/plaintext"
+	"relay/orchestrator/picture"
+	"relay/orchestrator/view"
+)
+
+// Bounds of what a page shows before something is unfolded.
+const (
+	mostNeeds  = 12 // rows that need a person
+	mostRows   = 40 // rows of a group in one list; more are folded by the sections of the plan
+	mostNotes  = 12
+	smallNight = 12 // tasks up to which what is done is unfolded, and pictures are not
+)
+
+// night is a night as the templates see it.
+type night struct {
+	Words
+	Bar    []cell
+	First  []*row // that need a person
+	Rest   []*row // and those after the first dozen
+	groups []*group
+	Small  bool
+	Caught []view.Note // the first of the notes
+	More   []view.Note
+}
+
+// row is a task in a list.
+type row struct {
+	*view.Row
+	times
+	O *Options
+}
+
+// group is a list of tasks.
+type group struct {
+	Group    view.Group
+	Rows     int
+	Open     bool
+	Sections []*section // one without a name: the rows are in one list
+}
+
+// section is a part of the plan in a group.
+type section struct {
+	Name           string
+	Rows           []*row
+	Added, Deleted int
+	USD            float64
+	Load           string // what to ask for the rows, if they are left out
+}
+
+// cell is a part of the bar, in percent.
+type cell struct {
+	X, Width float64
+	State    view.State
+	Label    string // "": it has its symbol
+}
+
+func newRow(r *view.Row, o *Options) *row { return &row{r, times{o.Zone}, o} }
+
+func titleOf(n *view.Night) string {
+	title := fmt.Sprintf("%d of %d done", n.Sentence.Done, n.Sentence.Total)
+	if n.Sentence.NeedYou > 0 {
+		title += fmt.Sprintf(", %d %s you", n.Sentence.NeedYou, plaintext.Verb(n.Sentence.NeedYou, "needs", "need"))
+	}
+	return title + plaintext.Because(n.Epic.Title)
+}
+
+func newNight(of *view.Night, o *Options) *night {
+	n := &night{Words: Said(of, *o), Small: of.Counts.Total() <= smallNight, Bar: barOf(of)}
+	for k, r := range of.Needs {
+		if one := newRow(r, o); k < mostNeeds || len(of.Needs) == mostNeeds+1 {
+			n.First = append(n.First, one)
+		} else {
+			n.Rest = append(n.Rest, one)
+		}
+	}
+	n.add(view.Working, of.Working, true)
+	n.add(view.Waiting, of.Waiting, len(of.Waiting) <= mostRows)
+	n.add(view.IsDone, of.Done, n.Small)
+	n.Caught = n.Other()
+	if len(n.Caught) > mostNotes+1 {
+		n.Caught, n.More = n.Caught[:mostNotes], n.Caught[mostNotes:]
+	}
+	return n
+}
+
+// DrawnGraph draws the graph of the night.
+func (n *night) DrawnGraph() template.HTML {
+	return template.HTML(picture.Graph(n.Graph, picture.Options{Zone: n.O.Zone, Link: n.O.Link}))
+}
+
+// DrawnTimeline draws the timeline of the night.
+func (n *night) DrawnTimeline() template.HTML {
+	return template.HTML(picture.Timeline(n.Timeline, picture.Options{Zone: n.O.Zone, Link: n.O.Link}))
+}
+
+// add adds a group of tasks. A long one is folded by the sections of the plan.
+func (n *night) add(of view.Group, rows []*view.Row, open bool) {
+	g := &group{Group: of, Rows: len(rows), Open: open}
+	byName := map[string]*section{}
+	for _, r := range rows {
+		name := ""
+		if len(rows) > mostRows {
+			name = cmp.Or(r.Section, "the others")
+		}
+		s := byName[name]
+		if s == nil {
+			s = &section{Name: name}
+			byName[name] = s
+			g.Sections = append(g.Sections, s)
+		}
+		s.Rows = append(s.Rows, newRow(r, n.O))
+		s.Added, s.Deleted, s.USD = s.Added+r.Added, s.Deleted+r.Deleted, s.USD+r.Usage.CostUSD
+	}
+	if n.O.Lazy && len(rows) > mostRows {
+		for k, s := range g.Sections {
+			s.Load = fmt.Sprintf("%s/%d", strings.ReplaceAll(string(of), " ", "-"), k)
+		}
+	}
+	n.groups = append(n.groups, g)
+}
+
+// Tasks returns a group by its name.
+func (n *night) Tasks(name string) *group {
+	at := slices.IndexFunc(n.groups, func(g *group) bool { return string(g.Group) == name })
+	return n.groups[at]
+}
+
+// Counted is a number of tasks in a state.
+type Counted struct {
+	State view.State
+	N     int
+}
+
+// Legend returns the numbers of tasks by state.
+func (n *Words) Legend() (list []Counted) {
+	for _, s := range view.States() {
+		if c := n.Counts[s]; c > 0 {
+			list = append(list, Counted{s, c})
+		}
+	}
+	return list
+}
+
+// barOf returns the parts of the bar: tasks in a small night, else states, none so narrow that its symbol does not fit.
+func barOf(n *view.Night) (bar []cell) {
+	const least, gap = 3.6, 0.4
+	if total := n.Counts.Total(); total <= smallNight {
+		all := slices.Concat(n.Needs, n.Working, n.Waiting, n.Done)
+		for _, s := range view.States() {
+			for _, r := range all {
+				listed := func(c cell) bool { return c.Label == r.ID }
+				if r.State == s && !slices.ContainsFunc(bar, listed) {
+					bar = append(bar, cell{State: s, Label: r.ID})
+				}
+			}
+		}
+		for k := range bar {
+			bar[k].X, bar[k].Width = 100*float64(k)/float64(len(bar)), 100/float64(len(bar))-gap
+		}
+		return bar
+	}
+	for _, s := range view.States() {
+		if n.Counts[s] > 0 {
+			bar = append(bar, cell{State: s})
+		}
+	}
+	x, free := 0.0, 100-(least+gap)*float64(len(bar))
+	for k := range bar {
+		c := &bar[k]
+		count := n.Counts[c.State]
+		c.X, c.Width = x, least+free*float64(count)/float64(n.Counts.Total())
+		if x += c.Width + gap; c.Width > 30 {
+			c.Label = fmt.Sprintf("%d %s", count, c.State)
+		}
+	}
+	return bar
+}
+
+// Opened returns what was tried of the task; nil: its row does not open.
+func (r *row) Opened() *detail {
+	if r.O.Record == nil {
+		return nil
+	}
+	return newDetail(&Detail{Row: r.Row, Record: r.O.Record(r.ID)}, r.O)
+}
+
+// Reason says why a task needs a person, and what waits for it.
+func Reason(r *view.Row) string {
+	if r.FreesAll == 0 {
+		return r.Why
+	}
+	frees := "frees " + plaintext.Some(r.Frees, len(r.Frees))
+	if more := r.FreesAll - len(r.Frees); more > 0 {
+		frees += fmt.Sprintf(" and %d more", more)
+	}
+	return strings.TrimPrefix(r.Why+"; "+frees, "; ")
+}
