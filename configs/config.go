@@ -91,7 +91,6 @@ type Worktree struct {
 	Copy        []string `key:"copy" is:"untracked"`      // paths and globs of untracked files, with slashes
 	Share       []string `key:"share" is:"untracked"`     // the same, of dependencies; "auto": those there are
 	ShareMaxMiB int      `key:"share_max_mib" is:"0 1e9"` // that auto copies, for all worktrees together
-	Link        []string `key:"link" is:"untracked"`      // as share; earlier versions made links
 	Dir         string   `key:"dir" is:"anywhere"`        // absolute, or relative to the repository; "": outside of the checkout
 }
 
