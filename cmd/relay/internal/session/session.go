@@ -141,7 +141,7 @@ func (s *session) notify(u decide.Update) {
 	if verdict.ClassOf(u.Outcome).Refused {
 		u.Fix = status.Fix(s.project, s.plan.Epic.Tasks, u.Runner, u.Outcome, u.Text)
 	}
-	s.command.update(u)
+	s.command.watched(func(w *runview.Watcher) { w.Update(u) })
 }
 
 // reread reads epic.yml as the plan of the next run. The old plan stays when the new one is invalid.
