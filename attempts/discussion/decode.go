@@ -12,7 +12,6 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"relay/attempts/internal/durable"
 	"relay/epic"
 )
 
@@ -146,7 +145,7 @@ func fill(n *yaml.Node, to reflect.Value) {
 		var value *yaml.Node
 		switch {
 		case n.Kind == yaml.MappingNode:
-			value = durable.ValueAt(n, key)
+			value = epic.ValueAt(n, key)
 		case key == "stance", key == "note", key == keyID:
 			value = n
 		}
