@@ -6,6 +6,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -146,10 +147,7 @@ type Value struct {
 func (v Value) String() string {
 	switch x := v.Value.(type) {
 	case string:
-		if x == "" {
-			return `""`
-		}
-		return x
+		return cmp.Or(x, `""`)
 	case []string:
 		return "[" + strings.Join(x, ", ") + "]"
 	default:

@@ -2,6 +2,7 @@ package discussion
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -119,9 +120,7 @@ func (d *document) entry() *Entry {
 	if n := len(e.History); e.Status == "" && n > 0 {
 		e.Status = e.History[n-1].Status
 	}
-	if e.Status == "" {
-		e.Status = Exploring
-	}
+	e.Status = cmp.Or(e.Status, Exploring)
 	return e
 }
 

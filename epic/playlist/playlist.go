@@ -3,6 +3,7 @@
 package playlist
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -66,9 +67,7 @@ func Read(root, path string) (*List, error) {
 		return nil, err
 	}
 	l.Path = path
-	if l.Name == "" {
-		l.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	}
+	l.Name = cmp.Or(l.Name, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	var problems epic.Problems
 	seen := map[string]int{}
 	for i := range l.Epics {

@@ -118,9 +118,7 @@ func (o *sessionsForkOptions) request(ctx context.Context, p *project.Project, p
 		Prompt: reanchor.Fork{Query: o.query, Said: from.Said(), By: from.By()},
 		Branch: sessionkeeper.Fork{Session: from.Session.ID, Turn: from.Turn.ID, Parent: from.Turn.Parent},
 	}
-	if r.Run == "" {
-		r.Run = "forks" // of sessions that belong to no run
-	}
+	r.Run = cmp.Or(r.Run, "forks") // of sessions that belong to no run
 	if _, err := p.Agents.Program(r.Runner); err != nil {
 		return r, project.NoRunner("", err)
 	}

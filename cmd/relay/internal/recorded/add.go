@@ -106,9 +106,7 @@ func (o *AddOptions) apply(e *ledgersync.Entry) error {
 	if err != nil {
 		return err
 	}
-	if kind != "" {
-		e.Type = kind
-	}
+	e.Type = cmp.Or(kind, e.Type)
 	for to, value := range map[*string]string{
 		&e.Action.Type: o.Action, &e.Agent.Name: o.Agent, &e.Agent.Model: o.Model, &e.Session.ID: o.Session,
 		&e.Action.Description: o.Description, &e.Reasoning.Intent: o.Intent,
@@ -123,9 +121,7 @@ func (o *AddOptions) apply(e *ledgersync.Entry) error {
 	e.Tags = append(e.Tags, o.Tags...)
 	for _, given := range o.Artifacts {
 		path, action, _ := strings.Cut(given, ":")
-		if action == "" {
-			action = ledgersync.Modified
-		}
+		action = cmp.Or(action, ledgersync.Modified)
 		if !slices.Contains([]string{ledgersync.Created, ledgersync.Modified, ledgersync.Deleted, ledgersync.Read}, action) {
 			return &terminal.UsageError{Message: fmt.Sprintf("--artifact %s: %q is nothing that happens to a file", given, action), Hint: "write --artifact PATH:created, :modified, :deleted or :read"}
 		}

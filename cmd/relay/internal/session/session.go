@@ -14,6 +14,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,9 +157,7 @@ func (s *session) reread() {
 		return
 	}
 	changes := project.ComparePlans(s.plan, pl).String()
-	if changes == "" {
-		changes = "no task has changed"
-	}
+	changes = cmp.Or(changes, "no task has changed")
 	s.remarks = []string{"relay reload: this run uses epic.yml as it is now; " + changes}
 	s.plan = pl
 }
