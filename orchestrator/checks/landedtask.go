@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 )
 
@@ -57,6 +58,12 @@ func commands(checks []epic.Check) (runs []string) {
 		runs = append(runs, check.Run)
 	}
 	return runs
+}
+
+// fails returns, in words, that a check of the task fails, and what has landed since the task did.
+func (r landedTask) fails(why string, since []string) string {
+	landed := plaintext.FirstOf(plaintext.Listed(since), "a person's commits")
+	return "a check of " + r.a.Task.ID + " fails by now: " + why + " (landed since: " + landed + ")"
 }
 
 // landedSince names the tasks whose work is in commits after that of r, the last one first.

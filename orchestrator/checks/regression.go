@@ -12,7 +12,6 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 )
 
@@ -123,10 +122,9 @@ func (f *RegressionFinder) regressed(ctx context.Context, task landedTask, tip s
 		return nil, err
 	}
 	since := f.landedSince(task)
-	landed := plaintext.FirstOf(plaintext.Listed(since), "a person's commits")
 	return &LandedTask{
 		Attempt: task.a, Undone: attempts.Undone{At: time.Now().UTC(), Tip: tip, Since: since, Check: failed.Run},
-		Text: "a check of " + task.a.Task.ID + " fails by now: " + failed.Why + " (landed since: " + landed + ")",
+		Text: task.fails(failed.Why, since),
 	}, nil
 }
 

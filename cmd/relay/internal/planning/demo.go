@@ -3,6 +3,7 @@ package planning
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,10 +43,7 @@ func ScratchDemo(ctx context.Context, dir string) (root string, err error) {
 			return "", err
 		}
 		path := filepath.Join(root, filepath.FromSlash(to))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o644)); err != nil {
 			return "", err
 		}
 	}
