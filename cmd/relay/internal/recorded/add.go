@@ -65,7 +65,11 @@ func AppendEntry(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
 	defer w.Close()
 	line, err := w.Encode(e)
 	if err != nil {
-		return &terminal.Hinted{Err: err, Hint: payloadHint(e)}
+		hint := "relay ledgersync validate --schema prints what an entry needs"
+		if e.Type != "" {
+			hint = fmt.Sprintf("a %s needs more than flags can say: relay ledgersync add --json FILE (relay ledgersync validate --schema prints what)", e.Type)
+		}
+		return &terminal.Hinted{Err: err, Hint: hint}
 	}
 	if clean := a.Secrets.Text(string(line)); clean != string(line) { // the file is for others to read
 		*e = ledgersync.Entry{}
@@ -150,11 +154,4 @@ func fill(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
 	}
 	e.Session.Index, e.Session.Parent = last[0].Session.Index+1, last[0].ID
 	return nil
-}
-
-func payloadHint(e *ledgersync.Entry) string {
-	if e.Type != "" {
-		return fmt.Sprintf("a %s needs more than flags can say: relay ledgersync add --json FILE (relay ledgersync validate --schema prints what)", e.Type)
-	}
-	return "relay ledgersync validate --schema prints what an entry needs"
 }
