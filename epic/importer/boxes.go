@@ -125,8 +125,7 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	for i := range entries {
 		e := &entries[i]
 		own := owner == nil || e.Line.Indent <= column
-		// A box below that of a task is a criterion of it, unless it is open below a ticked one, or has a number of its own.
-		if !own && (!owner.done || e.Line.Done()) && (!r.numbered || e.Number == "") {
+		if !own && r.isPart(owner, e) {
 			d.items[len(d.items)-1].below(e)
 			continue
 		}
@@ -148,6 +147,11 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	}
 	d.chain(numbered)
 	r.end(name, above, d.items[first:], rest)
+}
+
+// isPart reports whether a box below that of a task is a criterion of it: else it is open below a ticked one, or has a number of its own.
+func (r *boxReader) isPart(owner *item, e *markdown.Entry) bool {
+	return (!owner.done || e.Line.Done()) && (!r.numbered || e.Number == "")
 }
 
 // end adds the text around the tasks of a section, and their group.

@@ -14,8 +14,6 @@ import (
 )
 
 // The keys of a list and of one of its epics, as hints list them.
-//
-//nolint:gochecknoglobals // tables
 var (
 	listKeys = []string{
 		"version", "name", "created_at", "status", "current", "started_at", "ended_at", "duration_minutes", "continue_on_failure", "epics",
