@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/agnivade/levenshtein"
 )
 
 // Reader reads the agents ledger of one folder, also while another process writes it. Nothing can be written through it.
@@ -89,19 +87,15 @@ func originOf(metadata string) Origin {
 
 // UnknownError means that no session or turn has an id, or one that begins so.
 type UnknownError struct {
-	Turn        bool
-	ID, Nearest string
+	Turn bool
+	ID   string
 }
 
 func (e *UnknownError) Error() string {
-	said, more := fmt.Sprintf("there is no session %s", e.ID), "; the nearest is "
 	if e.Turn {
-		said, more = "the agents ledger has no turn "+e.ID, ": the nearest is "
+		return "the agents ledger has no turn " + e.ID
 	}
-	if e.Nearest == "" {
-		return said
-	}
-	return said + more + e.Nearest
+	return "there is no session " + e.ID
 }
 
 // AmbiguousError means that the ids of several sessions begin so.
@@ -151,26 +145,7 @@ func complete(ctx context.Context, db *sql.DB, table, id string) (string, error)
 	case len(found) == 1:
 		return found[0], nil
 	}
-	turn, newest := table == "agent_turns", "created_at"
-	if turn {
-		newest = "timestamp"
-	}
-	const mostCompared = 5000
-	ids, err := all(ctx, db, one, "SELECT id FROM "+table+" ORDER BY "+newest+" DESC, id LIMIT ?", mostCompared)
-	if err != nil {
-		return "", err
-	}
-	return "", &UnknownError{turn, id, nearest(id, ids)}
-}
-
-func nearest(id string, ids []string) (best string) {
-	least := len(id)
-	for _, other := range ids {
-		if d := levenshtein.ComputeDistance(id, other[:min(len(other), len(id))]); d < least {
-			best, least = other, d
-		}
-	}
-	return best
+	return "", &UnknownError{table == "agent_turns", id}
 }
 
 // Filter says which sessions are listed; what is empty lets all through.
@@ -216,7 +191,7 @@ func (r *Reader) List(ctx context.Context, f Filter) ([]Listed, error) {
 type Part struct {
 	From, To int64 // sequence numbers: the first, and the one after the last; To 0: up to the end
 	Most     int   // messages at most; 0: all
-	Spoken   bool  // without messages that only call tools, and without those of the system
+	Spoken   bool  // without tool calls, messages that only make those, and messages of the system
 }
 
 // Said is a message with the tool calls it has made.
@@ -227,18 +202,15 @@ type Said struct {
 
 // Conversation returns messages of a session in order, each with its tool calls.
 func (r *Reader) Conversation(ctx context.Context, session string, p Part) ([]Said, error) {
-	query, to, most := queryMessages, p.To, p.Most
-	if p.Spoken {
-		query = querySpoken
-	}
+	to, most := p.To, p.Most
 	if to == 0 {
 		to = math.MaxInt64
 	}
 	if most == 0 {
 		most = -1
 	}
-	said, err := all(ctx, r.rows, func(s *Said) []any { return fieldsOf(&s.Message) }, query, session, p.From, to, most)
-	if err != nil || len(said) == 0 {
+	said, err := all(ctx, r.rows, func(s *Said) []any { return fieldsOf(&s.Message) }, queryMessages, session, p.From, to, most, p.Spoken)
+	if err != nil || len(said) == 0 || p.Spoken {
 		return said, err
 	}
 	place := make(map[string]*Said, len(said))

@@ -110,7 +110,7 @@ func (s *search) hit(ctx context.Context, d document) (h Hit, ok bool, err error
 		}
 	}
 	if s.clean != nil {
-		said = s.clean(around(said, first(said, s.match)))
+		said = s.clean(said)
 	}
 	h.Snippet, h.Origin = snippet(said, first(said, s.match)), originOf(metadata)
 	return h, err == nil, named(err)
@@ -139,23 +139,6 @@ const (
 	snippetBefore = 60
 	snippetAfter  = 140
 )
-
-// cleaned is how much of a text is looked at for secrets before and after the first word, in bytes and whole words.
-const cleaned = 8 << 10
-
-// around returns the part of a text around a place in which no word is cut.
-func around(text string, at int) string {
-	begin, end := max(at-cleaned, 0), min(at+cleaned, len(text))
-	if begin > 0 {
-		begin = strings.LastIndexAny(text[:begin], " \t\r\n") + 1
-	}
-	if more := strings.IndexAny(text[end:], " \t\r\n"); more >= 0 {
-		end += more
-	} else {
-		end = len(text)
-	}
-	return text[begin:end]
-}
 
 // first returns where the first of some words stands; 0 if none does.
 func first(text string, match []*regexp.Regexp) int {

@@ -57,8 +57,8 @@ func newSessionsShowCommand(a *cli.App) *cobra.Command {
 		Use:   "show SESSION",
 		Short: "Print a conversation",
 		Long: `Print a conversation in order, with its tool calls and its subagents at their
-place. --events prints only what was said, turn by turn. Secrets are taken out
-and long texts are cut; --raw into a file or pipe changes nothing.`,
+place. --events prints only what was said. Secrets are taken out and long texts
+are cut; --raw into a file or pipe changes nothing.`,
 		Example: `  relay sessions show 4f0c
   relay sessions show 4f0c --turn 2 --raw | less
   relay sessions show 4f0c --events`,
@@ -72,7 +72,7 @@ and long texts are cut; --raw into a file or pipe changes nothing.`,
 	})
 	f := cmd.Flags()
 	f.IntVar(&o.Turn, "turn", 0, "only turn `N`, counted from 1")
-	f.BoolVar(&o.Events, "events", false, "print what was said, turn by turn, without tool calls")
+	f.BoolVar(&o.Events, "events", false, "print what was said, without tool calls")
 	f.BoolVar(&o.Raw, "raw", false, "print whole texts; into a file or pipe with secrets")
 	cmd.MarkFlagsMutuallyExclusive("raw", "json")
 	return cmd

@@ -118,12 +118,12 @@ func origin(o sessions.Origin) string {
 	return line
 }
 
-// when is a time of the ledger, in UTC; "-" where there is none.
+// when is a time of the ledger; "-" where there is none.
 func when(ms int64) string {
 	if ms <= 0 {
 		return "-"
 	}
-	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05")
+	return time.UnixMilli(ms).Format(time.DateTime)
 }
 
 // most bounds what is looked through for secrets in one text.

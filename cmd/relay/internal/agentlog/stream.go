@@ -26,6 +26,7 @@ type stream struct {
 	file   io.ReadCloser // an *os.File, unless it is compressed
 	at     io.ReaderAt   // the same; nil: it is compressed
 	clean  func(string) string
+	raw    bool             // whole texts, as they are
 	now    func() time.Time // nil: nothing writes to it any more
 	reader runners.MessageReader
 	open   map[string]bool // tool calls that have not ended
