@@ -76,7 +76,7 @@ func TestFind(t *testing.T) {
 	for id, want := range map[string]string{
 		"s1": "s1", "rev": "review", "task-t1": "task-t1", "t": "task-t1",
 		"s":      "several sessions begin with s: s1, s2",
-		"reviwe": "there is no session reviwe; the nearest is review",
+		"reviwe": "there is no session reviwe",
 		"":       "there is no session ",
 		"zzz":    "there is no session zzz",
 	} {
