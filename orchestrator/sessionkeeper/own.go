@@ -180,7 +180,7 @@ func (r *ownReader) unread(path string, err error) {
 
 // read makes rows of a session, and writes them now and then and at the end. A session in which nothing was said makes none.
 func (r *ownReader) read(t *talk, path string, lines ownLines, write func() error) error {
-	reader := r.source.Reader(path, r.top)
+	reader := r.source.Reader(path)
 	t.rows.Begin(Stream{})
 	var place Place
 	var elsewhere, unread error

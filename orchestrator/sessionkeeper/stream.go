@@ -35,15 +35,12 @@ type stream struct {
 	times *runners.MessageTimes // nil: not read yet
 	read  int64                 // bytes of the file
 	shift int64                 // how much further that is in the stream as it came
-	done  bool
 }
 
-// begins lists the files of which a run of a CLI has one at least: what it printed, and what it was asked.
-func begins() []string {
-	return []string{relayfiles.Transcript, relayfiles.Transcript + relayfiles.Compressed, "brief.md", "prompt.md"}
+// exists reports whether there is what a run of a CLI printed, or what it was asked.
+func (s *stream) exists() bool {
+	return slices.ContainsFunc([]string{relayfiles.Transcript, relayfiles.Transcript + relayfiles.Compressed, "brief.md", "prompt.md"}, s.has)
 }
-
-func (s *stream) exists() bool { return slices.ContainsFunc(begins(), s.has) }
 
 func (s *stream) has(name string) bool {
 	_, err := os.Lstat(filepath.Join(s.folder, name))
@@ -96,7 +93,6 @@ func (s *stream) readAll(to sink) error {
 		return err
 	}
 	to.rows.End(s.times.Last())
-	s.done = true
 	return nil
 }
 

@@ -21,7 +21,7 @@ func OwnSessions() runners.OwnSessions {
 			return filepath.Join(cmp.Or(folders[runtime.GOOS], adapter.InHome(env, ".config")), "Cursor", "User", "globalStorage")
 		},
 		Names: []string{"state.vscdb"},
-		Reader: func(string, string) runners.MessageReader {
+		Reader: func(string) runners.MessageReader {
 			return adapter.Conversation[record]((&speech{calls: map[string]string{}}).line)
 		},
 	}
