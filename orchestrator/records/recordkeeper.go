@@ -171,7 +171,7 @@ func newFollower(o *KeeperOptions) *follower {
 	f := &follower{o: o, cursor: readCursor(o.Dir)}
 	plans := plans{o: o}
 	f.project = New(Options{EpicID: o.EpicID, Plan: plans.of, Checkpoints: o.Checkpoints, Listed: o.Listed})
-	ledger := &ledgerSink{o: o, at: &f.cursor.LedgerSync, there: map[string][32]byte{}}
+	ledger := &ledgerSink{o: o, at: &f.cursor.LedgerSync, there: map[string]bool{}}
 	f.ledger = &kind{sink: ledger, name: filepath.Join(ledgersync.Folder, ledgersync.LedgerFile), position: ledger.at, on: o.LedgerSync}
 	f.files = &kind{sink: &artifactSink{o: o}, name: artifact.Folder, position: &f.cursor.Artifacts, on: o.Artifacts}
 	f.talk = &kind{sink: &discussionSink{o: o}, name: discussion.Folder, position: &f.cursor.Discussions, on: o.Discussions, waits: o.AtEnd}

@@ -86,36 +86,26 @@ func (v *Viewer) Show(list []Attempt) error {
 
 // show prints what streams have now. ended says that nothing writes to them any more.
 func (v *Viewer) show(streams []*stream, ended bool) error {
-	if v.options.Tail == 0 {
-		for _, s := range streams {
-			if err := s.readOn(ended, v.print); err != nil {
-				return err
+	take, list, more, most := v.print, []Entry(nil), false, v.options.Tail
+	if most > 0 {
+		take = func(e Entry) {
+			if list = append(list, e); len(list) >= 2*most {
+				list, more = slices.Delete(list, 0, most), true
 			}
-			s.flush(v.print)
 		}
-		return nil
 	}
-	var parts [][]Entry
-	room, more := v.options.Tail, false
-	for _, s := range slices.Backward(streams) {
-		if room == 0 { // what comes later is read on from here
-			more = true
-			s.offset, s.size = s.fileSize(), s.fileSize()
-			continue
-		}
-		part, left, err := s.tail(room, ended)
-		if err != nil {
+	for _, s := range streams {
+		if err := s.readOn(ended, take); err != nil {
 			return err
 		}
-		parts, room, more = append(parts, part), room-len(part), more || left
+		s.flush(take)
 	}
-	if more {
+	if more || most > 0 && len(list) > most {
 		fmt.Fprint(v.app.Err, "relay: note: this is the end of the log; --all prints everything\n")
+		list = list[max(len(list)-most, 0):]
 	}
-	for _, part := range slices.Backward(parts) {
-		for _, e := range part {
-			v.print(e)
-		}
+	for _, e := range list {
+		v.print(e)
 	}
 	return nil
 }

@@ -70,23 +70,6 @@ func (s *stream) fileSize() int64 {
 	return 0
 }
 
-// tail returns the last entries, at most so many, and whether there are more before them.
-func (s *stream) tail(most int, ended bool) (list []Entry, more bool, err error) {
-	take := func(e Entry) {
-		if list = append(list, e); len(list) >= 2*most {
-			list, more = append(list[:0], list[len(list)-most:]...), true
-		}
-	}
-	if err := s.readOn(ended, take); err != nil {
-		return nil, false, err
-	}
-	s.flush(take)
-	if len(list) > most {
-		list, more = list[len(list)-most:], true
-	}
-	return list, more, nil
-}
-
 // readOn reads what has come since the last time, as far as it is whole lines; when the stream has ended, the last one as well.
 func (s *stream) readOn(ended bool, take printer) error {
 	var from io.Reader = s.file
