@@ -18,7 +18,6 @@ import (
 
 const (
 	maxPrompt = 4 << 20
-	maxTimes  = 16 << 20
 	buffer    = 64 << 10
 
 	smallBuffer = 4 << 10
@@ -50,8 +49,7 @@ func (s *stream) has(name string) bool {
 // seeTimes reads the file of times, once.
 func (s *stream) seeTimes() *runners.MessageTimes {
 	if s.times == nil {
-		text, _ := readFile(filepath.Join(s.folder, runners.TimesFile), maxTimes) // without, no time is known
-		times := runners.ParseTimes(text)
+		times := runners.ReadTimes(s.folder)
 		s.times = &times
 	}
 	return s.times

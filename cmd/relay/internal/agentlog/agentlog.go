@@ -136,7 +136,7 @@ func (v *Viewer) streams(at Attempt, known []*stream) (list []*stream) {
 			continue
 		}
 		if s := v.open(at, name); s != nil {
-			s.seeTimes()
+			s.times = runners.ReadTimes(filepath.Dir(name))
 			list = append(list, s)
 		}
 	}

@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	buffer    = 64 << 10
-	timesTail = 4 << 20 // bytes of the end of a file of times
-	mostOpen  = 1000    // calls that have not ended
+	buffer   = 64 << 10
+	mostOpen = 1000 // calls that have not ended
 )
 
 type stream struct {
@@ -42,25 +41,6 @@ type stream struct {
 // printer takes entries in their order.
 type printer func(Entry)
 
-// seeTimes reads the end of the file that says when the transcript grew.
-func (s *stream) seeTimes() {
-	f, err := runners.OpenRegular(filepath.Join(filepath.Dir(s.path), runners.TimesFile))
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return
-	}
-	from := max(info.Size()-timesTail, 0)
-	text, _ := io.ReadAll(io.NewSectionReader(f, from, timesTail)) // what was read counts
-	if from > 0 {
-		text = text[bytes.IndexByte(text, '\n')+1:]
-	}
-	s.times = runners.ParseTimes(text)
-}
-
 func (s *stream) fileSize() int64 {
 	if f, ok := s.file.(*os.File); ok {
 		if info, err := f.Stat(); err == nil {
@@ -77,7 +57,7 @@ func (s *stream) readOn(ended bool, take printer) error {
 		s.size = s.fileSize()
 		from = io.NewSectionReader(s.at, s.offset, max(s.size-s.offset, 0))
 	}
-	s.seeTimes()
+	s.times = runners.ReadTimes(filepath.Dir(s.path))
 	return relayfiles.EachLine(from, buffer, func(line []byte, size int64, whole bool) error {
 		if whole || ended {
 			s.offset += size
