@@ -65,19 +65,9 @@ func (s *sheet) cuts() []string {
 	return names
 }
 
-// shown counts the quotations of a rank that are in the sheet.
-func (s *sheet) shown(r rank) (n int) {
-	for i := range s.blocks {
-		if b := &s.blocks[i]; b.rank == r && !b.gone && b.fence != "" {
-			n++
-		}
-	}
-	return n
-}
-
 // quotedEntries counts the entries of LedgerSync that are in the sheet, with the handoff.
 func (s *sheet) quotedEntries(in Input) (n int) {
-	if in.Handoff.ID != "" && s.shown(cutHandoff) > 0 {
+	if in.Handoff.ID != "" && slices.ContainsFunc(s.blocks, func(b block) bool { return b.rank == cutHandoff && !b.gone && b.fence != "" }) {
 		n++
 	}
 	for i := range s.blocks {

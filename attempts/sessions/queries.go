@@ -14,14 +14,13 @@ const (
 		"coalesce((SELECT metadata_json FROM agent_messages WHERE session_id = s.id ORDER BY sequence LIMIT 1), ''), " +
 		"coalesce((SELECT metadata_json FROM agent_messages WHERE session_id = s.id ORDER BY sequence DESC LIMIT 1), '') " +
 		"FROM agent_sessions AS s ORDER BY s.created_at, s.id"
-	queryLooseSubagents = "SELECT {s} FROM agent_sessions AS s WHERE s.parent_session_id = ? " +
+	queryLoose = "SELECT {s} FROM agent_sessions AS s WHERE s.parent_session_id = ? " +
 		"AND NOT EXISTS (SELECT 1 FROM agent_tool_calls WHERE child_session_id = s.id) ORDER BY s.created_at, s.id"
 
 	queryMessages = "SELECT {m} FROM agent_messages AS m WHERE m.session_id = ?1 AND m.sequence >= ?2 AND m.sequence < ?3 " +
 		"AND (NOT ?5 OR m.role <> 'system' AND m.content <> '') ORDER BY m.sequence LIMIT ?4"
 	queryCalls = "SELECT {c} FROM agent_messages AS m CROSS JOIN agent_tool_calls AS c ON c.message_id = m.id " +
 		"WHERE m.session_id = ?1 AND m.sequence >= ?2 AND m.sequence <= ?3 ORDER BY m.sequence, c.tool_number, c.id"
-	queryLoose = "SELECT {c} FROM agent_tool_calls AS c WHERE c.session_id = ? AND c.message_id IS NULL ORDER BY c.started_at, c.id"
 
 	// A turn begins with the first of its requests, else with its answer.
 	queryTurns = "SELECT {t}, coalesce((SELECT min(q.sequence) FROM json_each(CASE WHEN json_valid(t.query_message_ids) " +

@@ -72,9 +72,7 @@ func scanned[T any](rows *sql.Rows, err error, fields func(*T) []any) (list []T,
 
 func one(s *string) []any { return []any{s} }
 
-// Origin returns where in a run a message comes from, as its metadata say.
-func (m *Message) Origin() Origin { return originOf(m.MetadataJSON) }
-
+// originOf returns where in a run a message comes from, as its metadata say.
 func originOf(metadata string) Origin {
 	var m struct {
 		Relay Origin `json:"relay"`
@@ -229,13 +227,9 @@ func (r *Reader) Conversation(ctx context.Context, session string, p Part) ([]Sa
 	return said, nil
 }
 
-// Loose returns the tool calls of a session that no message has made, and the sessions that it has begun and no tool call names, the
-// oldest first.
-func (r *Reader) Loose(ctx context.Context, session string) (calls []ToolCall, subagents []Session, err error) {
-	if calls, err = all(ctx, r.rows, fieldsOf[ToolCall], queryLoose, session); err == nil {
-		subagents, err = all(ctx, r.rows, fieldsOf[Session], queryLooseSubagents, session)
-	}
-	return calls, subagents, err
+// Loose returns the sessions that a session has begun and no tool call names, the oldest first.
+func (r *Reader) Loose(ctx context.Context, session string) ([]Session, error) {
+	return all(ctx, r.rows, fieldsOf[Session], queryLoose, session)
 }
 
 // Exchange is a turn with its place in the conversation: the sequence numbers of its first message, and of the first one after it (0:

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -143,11 +142,6 @@ func (r *Reader) SQL(ctx context.Context, query string, limits Limits) (*Table, 
 		}
 		if err := rows.Scan(to...); err != nil {
 			return nil, err
-		}
-		for i, v := range values {
-			if f, ok := v.(float64); ok && math.IsInf(f, 0) { // JSON does not have it
-				values[i] = fmt.Sprint(f)
-			}
 		}
 		t.Rows = append(t.Rows, values)
 	}

@@ -181,14 +181,8 @@ const maxPending = 512 << 10
 
 // read reads what was printed in a conversation, and calls flush now and then while that is much.
 func (t *talk) read(flush func() error) error {
-	to := sink{t.rows, func() error {
-		if t.rows.Pending() < maxPending {
-			return nil
-		}
-		return flush()
-	}}
 	for _, s := range t.streams {
-		if err := s.readAll(to); err != nil {
+		if err := s.readAll(t.rows, flush); err != nil {
 			return err
 		}
 	}

@@ -78,24 +78,19 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-type sink struct {
-	rows  *Assembler
-	flush func() error // called now and then during a long stream
-}
-
-// readAll reads the stream to its end. The last line needs no end.
-func (s *stream) readAll(to sink) error {
+// readAll reads the stream to its end, and calls flush now and then during a long one. The last line needs no end.
+func (s *stream) readAll(rows *Assembler, flush func() error) error {
 	s.seeTimes()
-	to.rows.Begin(Stream{Round: s.round, Prompt: s.prompt()})
-	if err := s.lines(to); err != nil {
+	rows.Begin(Stream{Round: s.round, Prompt: s.prompt()})
+	if err := s.lines(rows, flush); err != nil {
 		return err
 	}
-	to.rows.End(s.times.Last())
+	rows.End(s.times.Last())
 	return nil
 }
 
 // lines reads the lines of the file, if it is there: the agent may have removed it.
-func (s *stream) lines(to sink) error {
+func (s *stream) lines(rows *Assembler, flush func() error) error {
 	f, err := relayfiles.OpenTranscript(filepath.Join(s.folder, relayfiles.Transcript))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, runners.ErrNotRegular) {
 		return nil
@@ -107,9 +102,12 @@ func (s *stream) lines(to sink) error {
 	room := int(min(max(s.times.Size(), smallBuffer), buffer))
 	return relayfiles.EachLine(f, room, func(line []byte, size int64, whole bool) error {
 		if whole || s.complete(line, size) {
-			s.line(to.rows, line, size)
+			s.line(rows, line, size)
 		}
-		return to.flush()
+		if rows.Pending() < maxPending {
+			return nil
+		}
+		return flush()
 	})
 }
 

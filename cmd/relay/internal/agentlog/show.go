@@ -77,8 +77,7 @@ func (w *writer) title(s *sessions.Session) {
 	fmt.Fprintf(w.out, "%ssession %s: %s\n", w.mark, w.view.line(s.ID), w.view.line(about(s, sessions.Origin{})))
 }
 
-// messages prints what was asked for, and at the end of a conversation the tool calls that belong to no message and the subagents that no
-// tool call names.
+// messages prints what was asked for, and at the end of a conversation the subagents that no tool call names.
 func (w *writer) messages(ctx context.Context, s *sessions.Session, part sessions.Part) error {
 	part.Most = pageSize + 1
 	for {
@@ -97,10 +96,7 @@ func (w *writer) messages(ctx context.Context, s *sessions.Session, part session
 	if part.To > 0 || part.Spoken {
 		return nil
 	}
-	calls, subagents, err := w.view.Ledger.Loose(ctx, s.ID)
-	if err == nil {
-		err = w.calls(ctx, calls)
-	}
+	subagents, err := w.view.Ledger.Loose(ctx, s.ID)
 	for i := range subagents {
 		if err == nil {
 			err = w.subagent(ctx, subagents[i].ID)
