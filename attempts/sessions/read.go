@@ -93,7 +93,7 @@ func (e *UnknownError) Error() string {
 	if e.Turn {
 		return "the agents ledger has no turn " + e.ID
 	}
-	return "there is no session " + e.ID
+	return "the agents ledger has no session " + e.ID
 }
 
 // AmbiguousError means that the ids of several sessions begin so.

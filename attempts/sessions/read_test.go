@@ -75,9 +75,9 @@ func TestFind(t *testing.T) {
 	for id, want := range map[string]string{
 		"s1": "s1", "rev": "review", "task-t1": "task-t1", "t": "task-t1",
 		"s":      "several sessions begin with s: s1, s2",
-		"reviwe": "there is no session reviwe",
-		"":       "there is no session ",
-		"zzz":    "there is no session zzz",
+		"reviwe": "the agents ledger has no session reviwe",
+		"":       "the agents ledger has no session ",
+		"zzz":    "the agents ledger has no session zzz",
 	} {
 		s, err := r.Find(t.Context(), id)
 		got := s.ID

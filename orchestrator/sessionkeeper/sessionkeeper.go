@@ -36,16 +36,12 @@ type Options struct {
 	Dir     string // relay's folder, where the files of attempts and the ledger are
 	EpicID  string
 	Run     string                   // the run under way; "": none
-	Kind    func(name string) string // the kind of an agent's CLI by its name; "": it is not known
+	Kind    func(name string) string // the kind of an agent's CLI by its name; "": it is not known; required but for ImportOwn
 	Warn    func(text string)        // hears what a person should know; required for a Keeper
 }
 
 func (o *Options) place() place {
-	p := place{dir: o.Dir, project: filepath.Base(o.Top), kind: o.Kind}
-	if p.kind == nil {
-		p.kind = func(string) string { return "" }
-	}
-	return p
+	return place{dir: o.Dir, project: filepath.Base(o.Top), kind: o.Kind}
 }
 
 func (o *Options) attempts(upTo uint64) (all attemptList, err error) {

@@ -56,7 +56,7 @@ func TestSessionOfAnother(t *testing.T) {
 		}
 	}
 	n.facts.ended = true
-	k := New(Options{Enabled: true, Top: "/work/shop", Dir: n.dir})
+	k := New(Options{Enabled: true, Kind: noKind, Top: "/work/shop", Dir: n.dir})
 	k.w, k.ended = writer{ctx: t.Context(), db: db}, []*attemptFacts{n.facts}
 	if err := k.settle(false); err != nil {
 		t.Errorf("a keeper: %v", err)

@@ -60,11 +60,6 @@ func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
 	}
 }
 
-// ends are what Gemini CLI calls the ends of a call.
-var ends = map[string]runners.ActionStatus{
-	"success": runners.ActionCompleted, "error": runners.ActionFailed, "cancelled": runners.ActionCancelled,
-}
-
 func (s *ownSpeech) message(m *ownMessage, tell func(runners.Message)) {
 	e := runners.Message{Kind: runners.Said, ID: m.ID, At: runners.Millis(m.Time), Model: m.Model, Role: runners.System}
 	var parts []struct{ Text string }
@@ -92,13 +87,13 @@ func (s *ownSpeech) message(m *ownMessage, tell func(runners.Message)) {
 	}
 	s.said[m.ID] = true
 	for _, c := range m.ToolCalls {
-		if ends[c.Status] == "" || s.said["call "+c.ID] {
+		if adapter.Ends[c.Status] == "" || s.said["call "+c.ID] {
 			continue
 		}
 		s.said["call "+c.ID] = true
 		call := runners.Message{Kind: runners.Called, ID: c.ID, Message: m.ID, At: e.At, Tool: c.Name, Params: c.Args}
 		tell(call)
-		call.Kind, call.At, call.Result, call.Status = runners.Returned, runners.Millis(c.Timestamp), c.Result, ends[c.Status]
+		call.Kind, call.At, call.Result, call.Status = runners.Returned, runners.Millis(c.Timestamp), c.Result, adapter.Ends[c.Status]
 		tell(call)
 	}
 }

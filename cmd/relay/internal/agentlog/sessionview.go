@@ -53,10 +53,8 @@ func Hinted(err error) error {
 			return &terminal.Hinted{Err: err, Hint: hint}
 		}
 	}
-	if unknown, ok := errors.AsType[*sessions.UnknownError](err); ok && unknown.Turn {
-		return &terminal.Hinted{Err: err, Hint: "relay sessions turns SESSION prints those of a session"}
-	} else if ok {
-		return &terminal.Hinted{Err: err, Hint: "relay sessions list prints those that are there"}
+	if _, ok := errors.AsType[*sessions.UnknownError](err); ok {
+		return &terminal.Hinted{Err: err, Hint: "relay sessions list prints sessions, relay sessions turns SESSION the turns of one"}
 	}
 	if _, ok := errors.AsType[*sessions.AmbiguousError](err); ok {
 		return &terminal.Hinted{Err: err, Hint: "write more of the id"}
@@ -154,7 +152,7 @@ func shown[T any](v *SessionView, list []T, err error, none string) (done bool, 
 		return true, err
 	case v.JSON:
 		return true, v.printJSON(append([]T{}, list...)) // nil would be printed as null
-	case len(list) == 0 && none != "":
+	case len(list) == 0:
 		fmt.Fprintln(v.App.Err, "relay: note: "+none)
 		return true, nil
 	}
