@@ -25,8 +25,8 @@ type Hit struct {
 	Origin   Origin `json:"relay"`
 }
 
-// Search returns the newest messages and tool results that hold all words, or parts of words, whatever the case of ASCII letters. A word with
-// spaces in it matches as a phrase. Of a prompt of relay's, which repeats much, only the first line counts.
+// Search returns the newest messages and tool results that hold all words, also within longer ones. It ignores the case of ASCII letters. A
+// word with spaces in it matches as a phrase. Of a prompt of relay's, which repeats much, only the first line counts.
 func (r *Reader) Search(ctx context.Context, words []string, most int) ([]Hit, error) {
 	hits, match := []Hit{}, "true"
 	var args []any

@@ -128,8 +128,8 @@ func (v *Viewer) paths(at Attempt) (list []string) {
 	return list
 }
 
-// streams opens what the agents of an attempt have printed, in the order in which they began. It leaves out what it cannot open, and what is
-// known.
+// streams opens what the agents of an attempt have printed, in the order in which they began. It leaves out what is known, and what it
+// cannot open.
 func (v *Viewer) streams(at Attempt, known []*stream) (list []*stream) {
 	for _, name := range v.paths(at) {
 		if slices.ContainsFunc(known, func(s *stream) bool { return s.path == name }) {

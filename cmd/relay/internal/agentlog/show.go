@@ -55,7 +55,8 @@ func (v *SessionView) Show(ctx context.Context, o ShowOptions) error {
 		}
 		return v.printJSON(&conversation{Session: s, From: part.From, Messages: append([]sessions.Said{}, list...)})
 	}
-	w := &writer{view: v, out: v.App.Out, paint: v.App.Out.Palette, stream: stream{raw: o.Raw, clean: v.App.Secrets.Text, open: map[string]bool{}}}
+	w := &writer{view: v, out: v.App.Out, paint: v.App.Out.Palette}
+	w.stream = stream{raw: o.Raw, clean: v.App.Secrets.Text, open: map[string]bool{}}
 	if o.Raw {
 		w.out, w.paint = v.App.Raw(), false
 	}

@@ -28,7 +28,8 @@ func (v *SessionView) Tools(ctx context.Context, session string) error {
 	w := tabwriter.NewWriter(v.App.Out, 0, 0, padding, ' ', 0)
 	fmt.Fprintln(w, "tool\tcalls\tsuccess\tfailed\trejected\tcancelled")
 	for _, u := range list {
-		fmt.Fprintf(w, "%s\t%d\t%.0f %%\t%d\t%d\t%d\n", plaintext.FirstOf(v.line(u.Tool), "-"), u.Uses, 100*u.Success, u.Failed, u.Rejected, u.Cancelled)
+		tool := plaintext.FirstOf(v.line(u.Tool), "-")
+		fmt.Fprintf(w, "%s\t%d\t%.0f %%\t%d\t%d\t%d\n", tool, u.Uses, 100*u.Success, u.Failed, u.Rejected, u.Cancelled)
 	}
 	return w.Flush()
 }
