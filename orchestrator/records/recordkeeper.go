@@ -93,7 +93,7 @@ type Rebuilding struct {
 type Counts struct {
 	Records int `json:"records"` // that follow from the log
 	Missing int `json:"missing"` // of them, and written
-	Changed int `json:"changed"` // of them by others, and put back
+	Changed int `json:"changed"` // of them by others, and put back: artifacts
 }
 
 // Rebuilt says what became of the records.
@@ -103,8 +103,8 @@ type Rebuilt struct {
 	Discussions Counts `json:"discussions"`
 }
 
-// Rebuild compares the records with what follows from the log from its first event on, writes those that are missing and puts back
-// those that were changed. Whoever calls it holds the epic's ledger, or runs dry.
+// Rebuild compares the records with what follows from the log from its first event on, writes those that are missing, and
+// restores artifacts that were changed. Whoever calls it holds the epic's ledger, or runs dry.
 func Rebuild(r Rebuilding) (Rebuilt, error) {
 	r.whole = true
 	f := newFollower(&r.KeeperOptions)
