@@ -93,7 +93,10 @@ func runSessionsFork(ctx context.Context, opts sessionsForkOptions) error {
 	_, err = sessionkeeper.Import(ctx, project.SessionOptions(t.Project, t.Plan), done.Folder)
 	if err == nil {
 		err = agentlog.WithSessions(ctx, opts.app, t.Project, func(ledger *sessions.Reader) error {
-			done.Session, err = agentlog.SessionOf(ctx, ledger, request.ID)
+			list, err := ledger.List(ctx, sessions.Filter{Task: request.ID})
+			if len(list) > 0 {
+				done.Session = list[0].ID
+			}
 			return err
 		})
 	}
