@@ -352,8 +352,6 @@ type Briefed struct {
 	Entries   int      `json:"entries,omitempty"`   // LedgerSync entries quoted, with the handoff
 	Documents []string `json:"documents,omitempty"` // names of documents it tells the agent to read
 	Files     []string `json:"files,omitempty"`     // of the repository, named in it
-	Threads   int      `json:"threads,omitempty"`   // discussions
-	Learnings int      `json:"learnings,omitempty"`
 	Unclear   []string `json:"unclear,omitempty"`   // questions about the task that are still open
 	Continues bool     `json:"continues,omitempty"` // work of an earlier attempt is in the checkout
 	Cut       []string `json:"cut,omitempty"`       // sections that did not fit

@@ -34,7 +34,7 @@ func TestFormats(t *testing.T) {
 	seal.Started.Sealed = "5ea1ed"
 	seal.Started.CLI, seal.Started.Version, seal.Started.Dir, seal.Started.Session = "claude", "2.1.3", "/tmp/slot 1", "5e55"
 	briefed := Event{Type: TypeBriefed, Task: "T5", Attempt: 1, Briefed: &Briefed{
-		Bytes: 4096, Handoff: "790226e1-ffff-4333-b969-dcb00083c973", Entries: 2, Documents: []string{"docs/rules.md"}, Files: []string{"a.go"}, Threads: 1, Learnings: 2,
+		Bytes: 4096, Handoff: "790226e1-ffff-4333-b969-dcb00083c973", Entries: 2, Documents: []string{"docs/rules.md"}, Files: []string{"a.go"},
 		Unclear: []string{"which database?"}, Continues: true, Cut: []string{"log"},
 	}}
 	events := []Event{

@@ -6,6 +6,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -103,7 +104,6 @@ type Worktree struct {
 	Copy        []string `key:"copy" is:"untracked"`      // paths and globs of untracked files, with slashes
 	Share       []string `key:"share" is:"untracked"`     // the same, of dependencies; "auto": those there are
 	ShareMaxMiB int      `key:"share_max_mib" is:"0 1e9"` // that auto copies, for all worktrees together
-	Link        []string `key:"link" is:"untracked"`      // as share; earlier versions made links
 	Dir         string   `key:"dir" is:"anywhere"`        // absolute, or relative to the repository; "": outside of the checkout
 }
 
@@ -159,10 +159,7 @@ type Value struct {
 func (v Value) String() string {
 	switch x := v.Value.(type) {
 	case string:
-		if x == "" {
-			return `""`
-		}
-		return x
+		return cmp.Or(x, `""`)
 	case []string:
 		return "[" + strings.Join(x, ", ") + "]"
 	default:

@@ -18,7 +18,11 @@ func readEnviron(l *loader, environ []string) {
 		}
 		targets, found := keys[name]
 		if !found {
-			l.warnings = append(l.warnings, fmt.Sprintf("%s is not a setting of relay%s", shorten(name), meantVariable(name, keys)))
+			warning := shorten(name) + " is not a setting of relay"
+			if near := nearest(name, slices.Sorted(maps.Keys(keys))); near != "" {
+				warning += "; did you mean " + near + "?"
+			}
+			l.warnings = append(l.warnings, warning)
 			continue
 		}
 		for _, key := range targets {
@@ -39,13 +43,6 @@ func variables(l *loader) map[string][]string {
 		}
 	}
 	return keys
-}
-
-func meantVariable(name string, keys map[string][]string) string {
-	if near := nearest(name, slices.Sorted(maps.Keys(keys))); near != "" {
-		return "; did you mean " + near + "?"
-	}
-	return ""
 }
 
 // readFlags takes in the flags that were given.

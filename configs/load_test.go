@@ -56,7 +56,7 @@ func TestDefaultsAreComplete(t *testing.T) {
 		CheckTimeout: 10 * time.Minute, Jobs: 1, Isolation: "worktree", Runners: []string{"claude"}, MaxUncharged: 20,
 		MaxUnchargedRun: 100, MaxFileMiB: 5, MaxFailedInARow: 5, MaxSameError: 3, MaxUndone: 1,
 		RecheckPercent: 10, DiskFloorMiB: 500, MemoryFloorMiB: 200, FloorWait: 10 * time.Minute,
-		Landing: "merge", Commit: "{{.ID}}: {{.Title}}", Worktree: Worktree{Setup: []string{}, Copy: []string{}, Share: []string{"auto"}, Link: []string{}, ShareMaxMiB: 2048}, SetupTimeout: 10 * time.Minute,
+		Landing: "merge", Commit: "{{.ID}}: {{.Title}}", Worktree: Worktree{Setup: []string{}, Copy: []string{}, Share: []string{"auto"}, ShareMaxMiB: 2048}, SetupTimeout: 10 * time.Minute,
 		Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, MaxTaskFaults: 3, OutAfterFailures: 5, OutAfter: 10 * time.Minute,
 		GiveUp: 8 * time.Hour, Budget: Budget{USD: 50}, Prices: Prices{}, BriefKiB: 48, TranscriptMiB: 32, InhibitSleep: true, Env: []string{},
 		Records: Records{LedgerSync: true, Artifacts: true, Discussions: true, Sessions: true, Checkpoints: "stop"},

@@ -123,7 +123,7 @@ func TestProblemsOfShape(t *testing.T) {
 		"worktrees above":    {"relay: {worktree: {dir: ..}}", `1:25: relay.worktree.dir ".." holds more than worktrees`},
 		"worktrees in .git":  {"relay: {worktree: {dir: .git/w}}", `1:25: relay.worktree.dir ".git/w" belongs to git`},
 		"copy of elsewhere":  {"relay: {worktree: {copy: [/etc/passwd]}}", `1:27: relay.worktree.copy[0] "/etc/passwd" is not a path in the repository, such as .env or config/*.local`},
-		"link into .git":     {"relay: {worktree: {link: [.git/config]}}", `1:27: relay.worktree.link[0] ".git/config" belongs to git`},
+		"share of .git":      {"relay: {worktree: {share: [.git/config]}}", `1:28: relay.worktree.share[0] ".git/config" belongs to git`},
 		"backoff lowered":    {"relay: {backoff_max_seconds: 5}", "1:30: relay.backoff_seconds is more than relay.backoff_max_seconds (change one of the two)"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -64,7 +64,7 @@ func TestConfigSchemaAgreesWithLoad(t *testing.T) {
 		"relay: {agents: {s: {type: scripted, script: a/b.txt}, c: {type: command, argv: [a, ''], prompt: file, result: exit}}}",
 		"quality_gate: {reviewers: [claude, codex], strictness: pedantic}",
 		"relay: {isolation: worktree, landing: rebase, worktree: null, setup_timeout_minutes: 0.5}",
-		"relay: {worktree: {setup: [npm ci, \"a\\nb\"], copy: [.env, 'config/**/*.{a,b}', .gitmodules.local], link: [./node_modules, a..b], dir: ''}}",
+		"relay: {worktree: {setup: [npm ci, \"a\\nb\"], copy: [.env, 'config/**/*.{a,b}', .gitmodules.local], share: [./node_modules, a..b], dir: ''}}",
 		"relay: {budget_usd: 12.5, budget_tokens: 0, epic_budget_usd: 1000000, attempt_budget_tokens: 1e3}", "relay: {prices: null}", "relay: {prices: {}}",
 		"relay: {prices: {'*': {input: 1, output: 2.5}, gpt-5.1/x: {input: 0, cached_input: 0.1, output: 0}, 'a[1m]': {output: 1, input: 1}}}",
 		"relay: {worktree: {dir: /tmp/x}}", "relay: {worktree: {dir: ../beside}}", "relay: {worktree: {dir: 'C:\\x'}}",
@@ -91,7 +91,7 @@ func TestConfigSchemaAgreesWithLoad(t *testing.T) {
 		"relay: {landing: onto}", "relay: {setup_timeout_minutes: 0}", "relay: {worktree: []}", "relay: {worktree: {setup: npm ci}}",
 		"relay: {worktree: {setup: ['']}}", "relay: {worktree: {setup: [' ']}}", "relay: {worktree: {setups: []}}", "relay: {worktree: {copy: [/etc/passwd]}}",
 		"relay: {worktree: {copy: ['~/x']}}", "relay: {worktree: {copy: [a/../../b]}}", "relay: {worktree: {copy: [.]}}", "relay: {worktree: {copy: ['']}}",
-		"relay: {worktree: {copy: ['a\\b']}}", "relay: {worktree: {link: [.git]}}", "relay: {worktree: {link: [a/.GIT/config]}}", "relay: {worktree: {link: ['C:x']}}",
+		"relay: {worktree: {copy: ['a\\b']}}", "relay: {worktree: {share: [.git]}}", "relay: {worktree: {share: [a/.GIT/config]}}", "relay: {worktree: {share: ['C:x']}}",
 		"relay: {worktree: {dir: '~/x'}}", "relay: {worktree: {dir: .}}", "relay: {worktree: {dir: ../..}}", "relay: {worktree: {dir: .git/worktrees}}", "relay: {worktree: {dir: \"a\\nb\"}}", "relay: {worktree: {dir: [a]}}",
 		"quality_gate: {strictness: Strict}", "quality_gate: {reviewer: []}", "quality_gate: {reviewers: [a, b, a]}", "quality_gate: x",
 	}

@@ -75,6 +75,16 @@ func Follow(n *yaml.Node) *yaml.Node {
 	return n
 }
 
+// ValueAt returns the value of a key of a mapping; nil if it does not have the key.
+func ValueAt(mapping *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if n := mapping.Content[i]; n.Kind == yaml.ScalarNode && n.Value == key {
+			return mapping.Content[i+1]
+		}
+	}
+	return nil
+}
+
 // IsNull reports whether a value is not there.
 func IsNull(n *yaml.Node) bool {
 	n = Follow(n)

@@ -69,19 +69,39 @@ func (g *Graph) Order() []int { return g.order }
 // 1.
 func (g *Graph) Weight(i int) float64 { return g.weight[i] }
 
-// CriticalPath returns the heaviest path through the epic, first task first.
-func (g *Graph) CriticalPath() []int {
+// CriticalPath returns the heaviest path through the epic by the points of its tasks, first task first.
+func (g *Graph) CriticalPath() []int { return path(g.weight, g.next) }
+
+// Heaviest returns the heaviest path through the epic by what each task weighs, first task first.
+func (g *Graph) Heaviest(weighs func(i int) float64) []int { return path(g.paths(weighs)) }
+
+// path returns the heaviest path of those that begin with each task.
+func path(weight []float64, next []int) (list []int) {
 	first := -1
-	for i := range g.ids {
-		if first < 0 || g.weight[i] > g.weight[first] {
+	for i := range weight {
+		if first < 0 || weight[i] > weight[first] {
 			first = i
 		}
 	}
-	var path []int
-	for i := first; i >= 0; i = g.next[i] {
-		path = append(path, i)
+	for i := first; i >= 0; i = next[i] {
+		list = append(list, i)
 	}
-	return path
+	return list
+}
+
+// paths returns the weight of the heaviest path that begins with each task, and the task that is next on it, or -1.
+func (g *Graph) paths(weighs func(i int) float64) (weight []float64, next []int) {
+	weight, next = make([]float64, len(g.ids)), make([]int, len(g.ids))
+	for _, i := range slices.Backward(g.order) {
+		next[i] = -1
+		for _, m := range g.rev[i] {
+			if weight[m] > weight[i] {
+				weight[i], next[i] = weight[m], m
+			}
+		}
+		weight[i] += weighs(i)
+	}
+	return weight, next
 }
 
 // Edges returns the number of dependencies, those that groups imply included: to go through all Deps takes as many steps.
@@ -100,21 +120,13 @@ func (g *Graph) arrange(e *Epic) bool {
 	if len(g.order) < len(g.ids) {
 		return false
 	}
-	g.level, g.next, g.weight = make([]int, len(g.ids)), make([]int, len(g.ids)), make([]float64, len(g.ids))
+	g.level = make([]int, len(g.ids))
 	for _, i := range g.order {
 		for _, d := range g.deps[i] {
 			g.level[i] = max(g.level[i], g.level[d]+1)
 		}
 	}
-	for _, i := range slices.Backward(g.order) {
-		g.next[i] = -1
-		for _, m := range g.rev[i] {
-			if g.weight[m] > g.weight[i] {
-				g.weight[i], g.next[i] = g.weight[m], m
-			}
-		}
-		g.weight[i] += points(&e.Tasks[i])
-	}
+	g.weight, g.next = g.paths(func(i int) float64 { return points(&e.Tasks[i]) })
 	return true
 }
 

@@ -2,10 +2,10 @@ package reanchor
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"relay/attempts/discussion"
 	"relay/epic/pattern"
@@ -30,13 +30,14 @@ func discussed(top string, in *Input, origin string, now time.Time) (threads []T
 		answered = in.Record.Answers[n-1].At
 	}
 	list, _ := l.Newest(mostDiscussions)
+	file := naming(in.Task.Files)
 	for _, there := range slices.Backward(list) {
 		e := there.Entry
 		if e == nil || gateOf(e) {
 			continue
 		}
 		created, _ := e.CreatedAt()
-		tells := touches(top, in.Task.Files, e)
+		tells := file != nil && file.MatchString(textOf(e))
 		if tells {
 			landed = append(landed, notesOf(in.Landed, there, now)...)
 		}
@@ -75,10 +76,25 @@ type stamp string
 // At reads the time. ok is false when it is none.
 func (s stamp) At() (at time.Time, ok bool) { return discussion.ParseTime(string(s)) }
 
-func touches(top string, files []string, e *discussion.Entry) bool {
-	if len(files) == 0 {
-		return false
+// naming matches a text that has the path of one of some files, or the beginning that the paths have for which a pattern stands; nil: none.
+func naming(files []string) *regexp.Regexp {
+	var paths []string
+	for _, f := range files[:min(len(files), mostFiles)] {
+		fixed, pattern := fixedPart(pattern.CleanPath(strings.ToValidUTF8(f, "")))
+		if path := regexp.QuoteMeta(fixed); pattern && path != "" {
+			paths = append(paths, path)
+		} else if path != "" {
+			paths = append(paths, path+`(?:[^\w-]|$)`)
+		}
 	}
+	if len(paths) == 0 {
+		return nil
+	}
+	return regexp.MustCompile(`(?:^|[^\w.-])(?:` + strings.Join(paths, "|") + ")")
+}
+
+// textOf returns all that was written in a discussion.
+func textOf(e *discussion.Entry) string {
 	texts := []string{e.Topic, e.Summary}
 	for _, p := range e.Positions {
 		texts = append(texts, p.Stance, p.Rationale)
@@ -86,44 +102,7 @@ func touches(top string, files []string, e *discussion.Entry) bool {
 	for _, c := range e.History {
 		texts = append(texts, c.Note)
 	}
-	seen := map[string]bool{}
-	for _, word := range words(strings.Join(texts, "\n")) {
-		if !seen[word] && names(top, files, word) {
-			return true
-		}
-		seen[word] = true
-	}
-	return false
-}
-
-// words returns what of a text can be a path: its words, and what of ASCII is in them, for in some scripts no spaces stand around it.
-func words(text string) []string {
-	const path = "/._-+@~*"
-	letter := func(r rune) bool { return unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number) }
-	list := strings.FieldsFunc(text, func(r rune) bool { return !letter(r) && !strings.ContainsRune(path, r) })
-	return append(list, strings.FieldsFunc(text, func(r rune) bool {
-		return r >= unicode.MaxASCII || !letter(r) && !strings.ContainsRune(path, r)
-	})...)
-}
-
-// names reports whether a word is the path of one of some files, or a folder with one in it, when it ends with a slash.
-func names(top string, files []string, word string) bool {
-	word = strings.TrimRight(word, ".")
-	if !strings.ContainsAny(word, "/.") && !slices.Contains(files, word) {
-		return false
-	}
-	folder := strings.HasSuffix(word, "/")
-	word = relative(top, word)
-	if folder && slices.ContainsFunc(files, func(f string) bool { return inFolder(pattern.CleanPath(f), word+"/") }) {
-		return true
-	}
-	return word != "" && (covered(files, word) || slices.Contains(files, word))
-}
-
-// inFolder reports whether a file lies in a folder, or some of those that a pattern stands for may.
-func inFolder(file, folder string) bool {
-	fixed, pattern := fixedPart(file)
-	return strings.HasPrefix(file, folder) || pattern && fixed != "" && strings.HasPrefix(folder, fixed)
+	return strings.Join(texts, "\n")
 }
 
 // threadOf returns what a brief quotes of an open discussion: how it stands, what it is about, and who holds what.

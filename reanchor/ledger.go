@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	mostRead = 10_000 // entries of a ledger that are looked at, the newest
-	mostTold = 10     // entries told of a task's files
+	mostRead  = 10_000 // entries of a ledger that are looked at, the newest
+	mostTold  = 10     // entries told of a task's files
+	mostFiles = 100    // of a task that are looked for
 )
 
 // ledger is what of a ledger can matter for an epic.
@@ -90,8 +91,7 @@ func relative(top, p string) string {
 
 // covered reports whether one of the files that a task declares is a path or covers it.
 func covered(files []string, path string) bool {
-	const most = 100
-	for _, glob := range files[:min(len(files), most)] {
+	for _, glob := range files[:min(len(files), mostFiles)] {
 		glob = pattern.CleanPath(glob)
 		if fixed, _ := fixedPart(glob); strings.HasPrefix(path, fixed) && pattern.Covers(glob, path) {
 			return true

@@ -17,9 +17,7 @@ func Told(in Input) ([]byte, attempts.Briefed) {
 	s := sheetOf(in)
 	return s.bytes(), attempts.Briefed{
 		Handoff: in.Handoff.ID, Entries: s.quotedEntries(in), Documents: slices.Concat(in.Required, in.Documents),
-		Threads:   s.shownLines(cutThreads, min(len(in.Threads), fewItems)),
-		Learnings: s.shownLines(cutLearnings, min(len(in.Learnings), fewItems)),
-		Unclear:   in.Record.OpenQuestions(), Continues: in.TakenUp > 0, Cut: s.cuts(),
+		Unclear: in.Record.OpenQuestions(), Continues: in.TakenUp > 0, Cut: s.cuts(),
 	}
 }
 
@@ -67,29 +65,9 @@ func (s *sheet) cuts() []string {
 	return names
 }
 
-// shown counts the quotations of a rank that are in the sheet.
-func (s *sheet) shown(r rank) (n int) {
-	for i := range s.blocks {
-		if b := &s.blocks[i]; b.rank == r && !b.gone && b.fence != "" {
-			n++
-		}
-	}
-	return n
-}
-
-// shownLines counts what is in the sheet of a rank, a line each, of so many.
-func (s *sheet) shownLines(r rank, of int) (n int) {
-	for i := range s.blocks {
-		if b := &s.blocks[i]; b.rank == r && !b.gone {
-			n += strings.Count(b.body+"\n", "\n")
-		}
-	}
-	return min(n, of)
-}
-
 // quotedEntries counts the entries of LedgerSync that are in the sheet, with the handoff.
 func (s *sheet) quotedEntries(in Input) (n int) {
-	if in.Handoff.ID != "" && s.shown(cutHandoff) > 0 {
+	if in.Handoff.ID != "" && slices.ContainsFunc(s.blocks, func(b block) bool { return b.rank == cutHandoff && !b.gone && b.fence != "" }) {
 		n++
 	}
 	for i := range s.blocks {

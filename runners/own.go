@@ -10,21 +10,17 @@ import (
 
 // OwnSessions says where a program keeps its sessions itself, and how to read them.
 type OwnSessions struct {
-	Folder func(env []string) string                  // its usual folder; "": there is none
-	Names  []string                                   // globs below that folder of the files that hold sessions
-	Files  func(path string) []string                 // the files of the session that a file holds, in order; nil: that one
-	Reader func(path, workspace string) MessageReader // workspace is where the user is now
+	Folder func(env []string) string  // its usual folder; "": there is none
+	Names  []string                   // globs below that folder of the files that hold sessions
+	Files  func(path string) []string // the files of the session that a file holds, in order; nil: that one
+	Reader func(path string) MessageReader
 }
 
 // Find returns the files with sessions in the program's usual folder, or in any folder inside it or with a copy of its contents.
 func (o *OwnSessions) Find(folder string) (paths []string) {
 	for _, name := range o.Names {
-		for name != "" {
-			found := Glob(folder, name)
-			if paths = append(paths, found...); len(found) > 0 {
-				break
-			}
-			_, name, _ = strings.Cut(name, "/")
+		for here := len(paths); name != "" && len(paths) == here; _, name, _ = strings.Cut(name, "/") {
+			paths = append(paths, Glob(folder, name)...)
 		}
 	}
 	slices.Sort(paths)

@@ -3,6 +3,8 @@ package runners
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +36,18 @@ type MessageTimes struct {
 
 // seen is one line of the file.
 type seen struct{ size, ms int64 }
+
+// ReadTimes reads the file of times in a folder. Without it no time is known.
+func ReadTimes(folder string) MessageTimes {
+	f, err := OpenRegular(filepath.Join(folder, TimesFile))
+	if err != nil {
+		return MessageTimes{}
+	}
+	defer f.Close()
+	const most = 16 << 20
+	text, _ := io.ReadAll(io.LimitReader(f, most)) // what was read counts
+	return ParseTimes(text)
+}
 
 // ParseTimes reads the file. A line that is none is skipped, as is one that goes back in the stream; one without its end is not there
 // yet.

@@ -35,7 +35,7 @@ func Decode(text []byte) (a *Artifact, problems []Problem, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	isKnown := func(key string) bool { return plaintext.Line(textOf(durable.ValueAt(d.root, key))) != "" }
+	isKnown := func(key string) bool { return plaintext.Line(textOf(epic.ValueAt(d.root, key))) != "" }
 	if !slices.ContainsFunc([]string{"mode", "event_type", "goal", "now"}, isKnown) {
 		return nil, d.problems, errors.New("it is not an artifact: it has neither mode, goal nor now")
 	}

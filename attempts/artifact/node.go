@@ -13,7 +13,6 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"relay/attempts/internal/durable"
 	"relay/epic"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
@@ -80,7 +79,7 @@ func (r *nodeReader) node(n *yaml.Node, path string, depth int) (*yaml.Node, err
 
 // put gives a mapping a key, or replaces the one that is there.
 func (r *nodeReader) put(to *yaml.Node, path, key string, v *yaml.Node, line int) {
-	if old := durable.ValueAt(to, key); old != nil {
+	if old := epic.ValueAt(to, key); old != nil {
 		r.problems = append(r.problems, Problem{
 			Line: line, Message: fmt.Sprintf("%q is there twice", plaintext.Head(key, 100)), Hint: "other readers see nothing of such a file: keep one of the two",
 		})
@@ -155,7 +154,7 @@ func fit(n *yaml.Node, t reflect.Type, line bool) {
 	case *Notes, *Decisions:
 		return
 	case *Decision:
-		if n.Kind == yaml.MappingNode && durable.ValueAt(n, "decision") == nil {
+		if n.Kind == yaml.MappingNode && epic.ValueAt(n, "decision") == nil {
 			*n = *textNode(textOf(n))
 		}
 	}
@@ -206,7 +205,7 @@ func fitFields(n *yaml.Node, t reflect.Type) {
 		if !isMap && strings.Contains(form, "self") && text.Tag != "!!null" {
 			n.Content = append(n.Content, textNode(key), &text)
 		}
-		if v := durable.ValueAt(n, key); v != nil && key != "" {
+		if v := epic.ValueAt(n, key); v != nil && key != "" {
 			fit(v, f.Type, strings.Contains(form, "line"))
 		}
 	}
@@ -241,7 +240,7 @@ func (list Notes) MarshalYAML() (any, error) {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for _, note := range list {
 		key := oneLine(note.Key)
-		for i := 2; durable.ValueAt(n, key) != nil; i++ {
+		for i := 2; epic.ValueAt(n, key) != nil; i++ {
 			key = oneLine(fmt.Sprintf("%s (%d)", oneLine(note.Key), i))
 		}
 		n.Content = append(n.Content, textNode(key), textNode(note.Text))

@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"cmp"
 	"strings"
 
 	"relay/epic/pattern"
@@ -21,10 +22,7 @@ func Slug(text string) string {
 	slug = manyDashes.ReplaceAllString(slug, "-")
 	slug = strings.Trim(slug, "-.")
 	slug = strings.TrimRight(slug[:min(len(slug), maxSlug)], "-.")
-	if slug == "" {
-		return "session"
-	}
-	return slug
+	return cmp.Or(slug, "session")
 }
 
 var manyDashes = pattern.New(`-{2,}`)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"relay/attempts/internal/durable"
+	"relay/epic"
 )
 
 //go:embed artifact.schema.json
@@ -57,10 +58,10 @@ func (v *Validator) Validate(text []byte) []Problem {
 	value, _ := valueOf(d.root) // it has been read
 	for _, f := range v.check(value) {
 		path, hint := f.Path, hintOf(f)
-		if durable.ValueAt(d.root, "mode") == nil && strings.HasSuffix(f.Text, "'primary_bead'") {
+		if epic.ValueAt(d.root, "mode") == nil && strings.HasSuffix(f.Text, "'primary_bead'") {
 			continue // without a mode it would be required in every mode
 		}
-		if durable.ValueAt(d.root, "event_type") != nil && strings.Contains(f.Text, "'mode'") {
+		if epic.ValueAt(d.root, "event_type") != nil && strings.Contains(f.Text, "'mode'") {
 			path, hint = []string{"event_type"}, "the file has the older layout: write mode in place of event_type"
 		}
 		problems = append(problems, Problem{Line: d.lineOf(path), Message: f.String(), Hint: hint})

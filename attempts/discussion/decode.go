@@ -2,6 +2,7 @@ package discussion
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,6 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"relay/attempts/internal/durable"
 	"relay/epic"
 )
 
@@ -120,9 +120,7 @@ func (d *document) entry() *Entry {
 	if n := len(e.History); e.Status == "" && n > 0 {
 		e.Status = e.History[n-1].Status
 	}
-	if e.Status == "" {
-		e.Status = Exploring
-	}
+	e.Status = cmp.Or(e.Status, Exploring)
 	return e
 }
 
@@ -146,7 +144,7 @@ func fill(n *yaml.Node, to reflect.Value) {
 		var value *yaml.Node
 		switch {
 		case n.Kind == yaml.MappingNode:
-			value = durable.ValueAt(n, key)
+			value = epic.ValueAt(n, key)
 		case key == "stance", key == "note", key == keyID:
 			value = n
 		}

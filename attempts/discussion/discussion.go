@@ -6,6 +6,7 @@
 package discussion
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -85,10 +86,7 @@ func (e *Entry) HasNote(note, at, by string) bool {
 
 // Name is the topic of an entry, or its id where it has none.
 func (e *Entry) Name() string {
-	if e.Topic == "" {
-		return e.ID
-	}
-	return e.Topic
+	return cmp.Or(e.Topic, e.ID)
 }
 
 // CreatedAt is when the entry was made. ok is false when it does not say.

@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/attempts/internal/durable"
+	"relay/epic"
 )
 
 // ErrForm means that nothing can be added to a file in the form it has, as one with aliases, without losing something of it.
@@ -52,7 +53,7 @@ func (d *document) text() ([]byte, error) {
 // set gives a key a value.
 func (d *document) set(key, value string) {
 	n := textNode(value)
-	old := durable.ValueAt(d.root, key)
+	old := epic.ValueAt(d.root, key)
 	switch {
 	case old == nil:
 		d.root.Content = append(d.root.Content, textNode(key), n)
@@ -66,10 +67,10 @@ func (d *document) set(key, value string) {
 
 // add adds an item to a list, behind all others.
 func (d *document) add(key string, item any) error {
-	list := durable.ValueAt(d.root, key)
+	list := epic.ValueAt(d.root, key)
 	if list == nil {
 		d.set(key, "")
-		list = durable.ValueAt(d.root, key)
+		list = epic.ValueAt(d.root, key)
 	}
 	switch {
 	case list.Kind == yaml.SequenceNode:
@@ -104,7 +105,7 @@ func Grown(before, after []byte) bool {
 	}
 	for i := 0; i+1 < len(was.root.Content); i += 2 {
 		key, old := was.root.Content[i].Value, was.root.Content[i+1]
-		now := durable.ValueAt(is.root, key)
+		now := epic.ValueAt(is.root, key)
 		if key == keyStatus && now != nil {
 			continue
 		}

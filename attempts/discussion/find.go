@@ -36,7 +36,7 @@ func (e *AmbiguousError) Error() string {
 // find returns the entry of an id, which may be shortened: to its beginning, or to the beginning of what follows its date.
 func find(list []Listed, id string) (Listed, error) {
 	var found []Listed
-	var ids []string
+	var ids, slugs []string
 	short := norm.NFC.String(strings.ToLower(id))
 	for _, l := range list {
 		if l.Entry == nil {
@@ -50,11 +50,16 @@ func find(list []Listed, id string) (Listed, error) {
 		if short != "" && (strings.HasPrefix(there, short) || strings.HasPrefix(slug, short)) {
 			found = append(found, l)
 		}
-		ids = append(ids, l.Entry.ID)
+		ids, slugs = append(ids, l.Entry.ID), append(slugs, slug)
 	}
 	switch len(found) {
 	case 0:
-		return Listed{}, &UnknownError{id, nearest(short, ids)}
+		unknown := &UnknownError{ID: id}
+		names := slices.Concat(ids, slugs)
+		if near, ok := epic.Nearest(short, names); ok {
+			unknown.Nearest = ids[slices.Index(names, near)%len(ids)]
+		}
+		return Listed{}, unknown
 	case 1:
 		return found[0], nil
 	}
@@ -74,20 +79,4 @@ func onlyOne(list []Listed, one Listed) (Listed, error) {
 		}
 	}
 	return one, nil
-}
-
-// nearest is the id that somebody has most likely meant; "": none.
-func nearest(id string, ids []string) string {
-	if near, ok := epic.Nearest(id, ids); ok {
-		return near
-	}
-	var slugs []string
-	for _, there := range ids {
-		_, slug, _ := strings.Cut(there, "_")
-		slugs = append(slugs, slug)
-	}
-	if near, ok := epic.Nearest(id, slugs); ok {
-		return ids[slices.Index(slugs, near)]
-	}
-	return ""
 }

@@ -108,9 +108,7 @@ func (d folder) read(name string) (found Listed) {
 		return found
 	}
 	found.Entry = found.document.entry()
-	if found.Entry.ID == "" {
-		found.Entry.ID = strings.TrimSuffix(path.Base(name), path.Ext(name))
-	}
+	found.Entry.ID = cmp.Or(found.Entry.ID, strings.TrimSuffix(path.Base(name), path.Ext(name)))
 	return found
 }
 

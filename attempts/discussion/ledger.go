@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relay/attempts/internal/durable"
+	"relay/epic"
 	"relay/epic/plaintext"
 )
 
@@ -227,7 +228,7 @@ func (l Listed) complete(now func() time.Time) error {
 		created = Stamp(l.stamp.Modified)
 	}
 	for _, field := range [][2]string{{keyID, e.ID}, {keyStatus, string(e.Status)}, {keyCreated, created}} {
-		if durable.ValueAt(d.root, field[0]) == nil {
+		if epic.ValueAt(d.root, field[0]) == nil {
 			d.set(field[0], field[1])
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -27,9 +26,9 @@ func (w *Writer) Size() (int64, error) {
 
 const idLength = 36
 
-// Lines calls f with the id and the text of every line from an offset on that can be an entry, the oldest first. An offset that is not
+// Lines calls f with the id of every line from an offset on that can be an entry, the oldest first. An offset that is not
 // the beginning of a line stands for that of the ledger.
-func (w *Writer) Lines(from int64, f func(id string, line []byte)) error {
+func (w *Writer) Lines(from int64, f func(id string)) error {
 	file, err := durable.Regular(w.fsys, path.Join(Folder, LedgerFile), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -43,7 +42,7 @@ func (w *Writer) Lines(from int64, f func(id string, line []byte)) error {
 	}
 	return eachLine(io.NewSectionReader(file, from, 1<<62), func(l line) error {
 		if id := idOf(l.text); id != "" {
-			f(id, l.text)
+			f(id)
 		}
 		return nil
 	})
@@ -76,42 +75,4 @@ func idOf(text []byte) string {
 		return ""
 	}
 	return e.ID
-}
-
-// Restore puts lines back that somebody has changed: those whose id is a key of lines. The bytes of all others stay as they are. It
-// returns how many were changed.
-func (w *Writer) Restore(lines map[string][]byte) (restored int, err error) {
-	name := path.Join(Folder, LedgerFile)
-	unlock, err := durable.WaitLock(w.fsys, name)
-	if err != nil {
-		return 0, err
-	}
-	defer unlock()
-	file, err := durable.Regular(w.fsys, name, os.O_RDONLY)
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(file)
-	if err != nil {
-		return 0, err
-	}
-	var now bytes.Buffer
-	for line := range bytes.Lines(text) {
-		there := bytes.TrimSpace(line)
-		if want, ok := lines[idOf(there)]; ok && !bytes.Equal(there, want) {
-			restored++
-			line = append(bytes.Clone(want), '\n')
-		}
-		now.Write(line)
-	}
-	content := durable.Text(now.Bytes())
-	content.Before = func() error {
-		info, err := file.Stat()
-		if err == nil && info.Size() != int64(len(text)) {
-			err = fmt.Errorf("%s was written to by another program meanwhile", name)
-		}
-		return err
-	}
-	return restored, durable.Replace(w.fsys, name, w.fault, content)
 }

@@ -160,7 +160,7 @@ func TestFirstPage(t *testing.T) {
 	}
 	defer db.Close()
 	for query, args := range map[string][]any{
-		queryMessages: {"long", 0, 100, 100}, queryCalls: {"long", 0, 100}, queryTurns: {"long"}, querySession: {"long"},
+		queryMessages: {"long", 0, 100, 100, false}, queryCalls: {"long", 0, 100}, queryTurns: {"long"}, querySession: {"long"},
 	} {
 		for _, step := range list(t, db, "EXPLAIN QUERY PLAN "+selected(query), args...) {
 			if strings.Contains(step, "SCAN agent") || strings.Contains(step, "SCAN m") || strings.Contains(step, "SCAN c") ||

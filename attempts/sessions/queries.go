@@ -14,16 +14,13 @@ const (
 		"coalesce((SELECT metadata_json FROM agent_messages WHERE session_id = s.id ORDER BY sequence LIMIT 1), ''), " +
 		"coalesce((SELECT metadata_json FROM agent_messages WHERE session_id = s.id ORDER BY sequence DESC LIMIT 1), '') " +
 		"FROM agent_sessions AS s ORDER BY s.created_at, s.id"
-	queryLooseSubagents = "SELECT {s} FROM agent_sessions AS s WHERE s.parent_session_id = ? " +
+	queryLoose = "SELECT {s} FROM agent_sessions AS s WHERE s.parent_session_id = ? " +
 		"AND NOT EXISTS (SELECT 1 FROM agent_tool_calls WHERE child_session_id = s.id) ORDER BY s.created_at, s.id"
 
-	queryMessages = "SELECT {m} FROM agent_messages AS m WHERE m.session_id = ?1 " +
-		"AND m.sequence >= ?2 AND m.sequence < ?3 ORDER BY m.sequence LIMIT ?4"
-	querySpoken = "SELECT {m} FROM agent_messages AS m WHERE m.session_id = ?1 " +
-		"AND m.sequence >= ?2 AND m.sequence < ?3 AND m.role <> 'system' AND m.content <> '' ORDER BY m.sequence LIMIT ?4"
+	queryMessages = "SELECT {m} FROM agent_messages AS m WHERE m.session_id = ?1 AND m.sequence >= ?2 AND m.sequence < ?3 " +
+		"AND (NOT ?5 OR m.role <> 'system' AND m.content <> '') ORDER BY m.sequence LIMIT ?4"
 	queryCalls = "SELECT {c} FROM agent_messages AS m CROSS JOIN agent_tool_calls AS c ON c.message_id = m.id " +
 		"WHERE m.session_id = ?1 AND m.sequence >= ?2 AND m.sequence <= ?3 ORDER BY m.sequence, c.tool_number, c.id"
-	queryLoose = "SELECT {c} FROM agent_tool_calls AS c WHERE c.session_id = ? AND c.message_id IS NULL ORDER BY c.started_at, c.id"
 
 	// A turn begins with the first of its requests, else with its answer.
 	queryTurns = "SELECT {t}, coalesce((SELECT min(q.sequence) FROM json_each(CASE WHEN json_valid(t.query_message_ids) " +
@@ -38,14 +35,13 @@ const (
 	queryTools = "SELECT coalesce(tool_name, ''), count(*) AS uses, sum(status IS 'completed'), sum(status IS 'failed'), sum(status IS 'rejected'), " +
 		"sum(status IS 'cancelled') FROM agent_tool_calls WHERE ?1 = '' OR session_id = ?1 GROUP BY 1 ORDER BY uses DESC, 1"
 
-	// The newest rows whose texts may have all words: SQLite ignores the case of ASCII letters alone.
-	queryFound = "SELECT kind, id FROM (SELECT 'message' AS kind, m.id AS id, m.timestamp AS at FROM agent_messages AS m WHERE %s " +
-		"UNION ALL SELECT 'call', c.id, coalesce(c.completed_at, c.started_at) FROM agent_tool_calls AS c WHERE %s) ORDER BY at DESC, id DESC"
-	kindMessage     = "message"
-	queryHitMessage = "SELECT m.session_id, m.role, m.sequence, coalesce(m.timestamp, 0), coalesce(m.content, ''), coalesce(m.metadata_json, '') " +
-		"FROM agent_messages AS m WHERE m.id = ?"
-	queryHitCall = "SELECT c.session_id, coalesce(c.tool_name, ''), coalesce(m.sequence, 0), coalesce(c.completed_at, c.started_at, 0), " +
-		"coalesce(c.result_json, ''), coalesce(m.metadata_json, '') FROM agent_tool_calls AS c LEFT JOIN agent_messages AS m ON m.id = c.message_id WHERE c.id = ?"
+	// The newest rows whose texts match, and no more than so many.
+	queryFound = "SELECT * FROM (SELECT m.session_id, m.id AS id, m.role, '', m.sequence, coalesce(m.timestamp, 0) AS at, " +
+		"CASE WHEN m.id LIKE '%%" + PromptSuffix + "' THEN substr(m.content, 1, instr(m.content || char(10), char(10)) - 1) " +
+		"ELSE coalesce(m.content, '') END AS said, coalesce(m.metadata_json, '') FROM agent_messages AS m " +
+		"UNION ALL SELECT c.session_id, c.id, '', coalesce(c.tool_name, ''), coalesce(m.sequence, 0), coalesce(c.completed_at, c.started_at, 0), " +
+		"coalesce(c.result_json, ''), coalesce(m.metadata_json, '') FROM agent_tool_calls AS c LEFT JOIN agent_messages AS m ON m.id = c.message_id) " +
+		"WHERE %s ORDER BY at DESC, id DESC LIMIT %d"
 )
 
 // sqlWhole computes all rows of a query before it returns the first one: the driver can stop it then, and not between its rows.

@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/agnivade/levenshtein"
 )
 
 // Reader reads the agents ledger of one folder, also while another process writes it. Nothing can be written through it.
@@ -74,9 +72,7 @@ func scanned[T any](rows *sql.Rows, err error, fields func(*T) []any) (list []T,
 
 func one(s *string) []any { return []any{s} }
 
-// Origin returns where in a run a message comes from, as its metadata say.
-func (m *Message) Origin() Origin { return originOf(m.MetadataJSON) }
-
+// originOf returns where in a run a message comes from, as its metadata say.
 func originOf(metadata string) Origin {
 	var m struct {
 		Relay Origin `json:"relay"`
@@ -89,19 +85,15 @@ func originOf(metadata string) Origin {
 
 // UnknownError means that no session or turn has an id, or one that begins so.
 type UnknownError struct {
-	Turn        bool
-	ID, Nearest string
+	Turn bool
+	ID   string
 }
 
 func (e *UnknownError) Error() string {
-	said, more := fmt.Sprintf("there is no session %s", e.ID), "; the nearest is "
 	if e.Turn {
-		said, more = "the agents ledger has no turn "+e.ID, ": the nearest is "
+		return "the agents ledger has no turn " + e.ID
 	}
-	if e.Nearest == "" {
-		return said
-	}
-	return said + more + e.Nearest
+	return "the agents ledger has no session " + e.ID
 }
 
 // AmbiguousError means that the ids of several sessions begin so.
@@ -151,26 +143,7 @@ func complete(ctx context.Context, db *sql.DB, table, id string) (string, error)
 	case len(found) == 1:
 		return found[0], nil
 	}
-	turn, newest := table == "agent_turns", "created_at"
-	if turn {
-		newest = "timestamp"
-	}
-	const mostCompared = 5000
-	ids, err := all(ctx, db, one, "SELECT id FROM "+table+" ORDER BY "+newest+" DESC, id LIMIT ?", mostCompared)
-	if err != nil {
-		return "", err
-	}
-	return "", &UnknownError{turn, id, nearest(id, ids)}
-}
-
-func nearest(id string, ids []string) (best string) {
-	least := len(id)
-	for _, other := range ids {
-		if d := levenshtein.ComputeDistance(id, other[:min(len(other), len(id))]); d < least {
-			best, least = other, d
-		}
-	}
-	return best
+	return "", &UnknownError{table == "agent_turns", id}
 }
 
 // Filter says which sessions are listed; what is empty lets all through.
@@ -216,7 +189,7 @@ func (r *Reader) List(ctx context.Context, f Filter) ([]Listed, error) {
 type Part struct {
 	From, To int64 // sequence numbers: the first, and the one after the last; To 0: up to the end
 	Most     int   // messages at most; 0: all
-	Spoken   bool  // without messages that only call tools, and without those of the system
+	Spoken   bool  // without tool calls, messages that only make those, and messages of the system
 }
 
 // Said is a message with the tool calls it has made.
@@ -227,18 +200,15 @@ type Said struct {
 
 // Conversation returns messages of a session in order, each with its tool calls.
 func (r *Reader) Conversation(ctx context.Context, session string, p Part) ([]Said, error) {
-	query, to, most := queryMessages, p.To, p.Most
-	if p.Spoken {
-		query = querySpoken
-	}
+	to, most := p.To, p.Most
 	if to == 0 {
 		to = math.MaxInt64
 	}
 	if most == 0 {
 		most = -1
 	}
-	said, err := all(ctx, r.rows, func(s *Said) []any { return fieldsOf(&s.Message) }, query, session, p.From, to, most)
-	if err != nil || len(said) == 0 {
+	said, err := all(ctx, r.rows, func(s *Said) []any { return fieldsOf(&s.Message) }, queryMessages, session, p.From, to, most, p.Spoken)
+	if err != nil || len(said) == 0 || p.Spoken {
 		return said, err
 	}
 	place := make(map[string]*Said, len(said))
@@ -257,13 +227,9 @@ func (r *Reader) Conversation(ctx context.Context, session string, p Part) ([]Sa
 	return said, nil
 }
 
-// Loose returns the tool calls of a session that no message has made, and the sessions that it has begun and no tool call names, the
-// oldest first.
-func (r *Reader) Loose(ctx context.Context, session string) (calls []ToolCall, subagents []Session, err error) {
-	if calls, err = all(ctx, r.rows, fieldsOf[ToolCall], queryLoose, session); err == nil {
-		subagents, err = all(ctx, r.rows, fieldsOf[Session], queryLooseSubagents, session)
-	}
-	return calls, subagents, err
+// Loose returns the sessions that a session has begun and no tool call names, the oldest first.
+func (r *Reader) Loose(ctx context.Context, session string) ([]Session, error) {
+	return all(ctx, r.rows, fieldsOf[Session], queryLoose, session)
 }
 
 // Exchange is a turn with its place in the conversation: the sequence numbers of its first message, and of the first one after it (0:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -76,9 +75,9 @@ func TestFind(t *testing.T) {
 	for id, want := range map[string]string{
 		"s1": "s1", "rev": "review", "task-t1": "task-t1", "t": "task-t1",
 		"s":      "several sessions begin with s: s1, s2",
-		"reviwe": "there is no session reviwe; the nearest is review",
-		"":       "there is no session ",
-		"zzz":    "there is no session zzz",
+		"reviwe": "the agents ledger has no session reviwe",
+		"":       "the agents ledger has no session ",
+		"zzz":    "the agents ledger has no session zzz",
 	} {
 		s, err := r.Find(t.Context(), id)
 		got := s.ID
@@ -131,7 +130,7 @@ func TestQueryPatterns(t *testing.T) {
 	if got := fmt.Sprint(idsOf(said)); err != nil || got != "[m1 m3]" {
 		t.Errorf("spoken: %v, %v", got, err)
 	}
-	if _, loose, err := r.Loose(t.Context(), "s1"); err != nil || len(loose) > 0 {
+	if loose, err := r.Loose(t.Context(), "s1"); err != nil || len(loose) > 0 {
 		t.Errorf("loose subagents: %v, %v", loose, err)
 	}
 	tools, err := r.Tools(t.Context(), "s2")
@@ -140,10 +139,6 @@ func TestQueryPatterns(t *testing.T) {
 	}
 	if tools, err = r.Tools(t.Context(), ""); err != nil || len(tools) != 3 {
 		t.Errorf("tools of all: %v, %v", tools, err)
-	}
-	loose, _, err := r.Loose(t.Context(), "s2")
-	if err != nil || len(loose) != 1 || loose[0].ID != "u4" {
-		t.Errorf("loose: %v, %v", loose, err)
 	}
 }
 
@@ -196,6 +191,7 @@ func TestSearch(t *testing.T) {
 		"no such":        "",
 		"":               "",
 		`" * ( OR NEAR`:  "",
+		"FERENT":         "n2: differently it is; n1: now Do it DIFFERENTLY",
 		"it AND NOT":     "",
 		"DIFFERENTLY* *": "n2: differently it is; n1: now Do it DIFFERENTLY",
 	} {
@@ -220,20 +216,9 @@ func TestSearch(t *testing.T) {
 func TestSnippet(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("äbc ", 100) + "needle" + strings.Repeat(" xyz", 100)
-	needle := []*regexp.Regexp{wordPattern("NEEDLE", false)}
-	got := snippet(long, first(long, needle))
+	got := snippet(long, strings.Index(long, "needle"))
 	if !strings.HasPrefix(got, "…") || !strings.HasSuffix(got, "…") || !strings.Contains(got, "äbc needle xyz") || len(got) > 260 {
 		t.Errorf("got %q", got)
-	}
-	word := strings.Repeat("x", 3*cleaned)
-	for text, want := range map[string]string{
-		"short text":                             "short text",
-		word + " needle " + word:                 word + " needle " + word,
-		"a " + word + "\nneedle\n" + word + " b": word + "\nneedle\n" + word,
-	} {
-		if got := around(text, max(strings.Index(text, "needle"), 0)); got != want {
-			t.Errorf("%d bytes of %d, want %d", len(got), len(text), len(want))
-		}
 	}
 	if got := snippet("nothing of it", 0); got != "nothing of it" {
 		t.Errorf("got %q", got)

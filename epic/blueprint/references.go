@@ -47,13 +47,13 @@ func (n names) find(ref string) []string {
 			continue
 		}
 		all := slices.Compact(slices.Sorted(maps.Values(n)))
-		return slices.DeleteFunc(all, func(id string) bool { return padded(id) < padded(from) || padded(id) > padded(to) })
+		return slices.DeleteFunc(all, func(id string) bool { return Padded(id) < Padded(from) || Padded(id) > Padded(to) })
 	}
 	return nil
 }
 
-// padded makes an id that comes behind another one where its number is greater.
-func padded(id string) string {
+// Padded makes an id that comes behind another one where its number is greater.
+func Padded(id string) string {
 	return digits.ReplaceAllStringFunc(id, func(n string) string { return fmt.Sprintf("%9s", n) })
 }
 

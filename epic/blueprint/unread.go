@@ -1,7 +1,6 @@
 package blueprint
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 
 var (
 	// plainKey is a line such as Checks: `make test`, without the bold marks that make a field of it.
-	plainKey = pattern.New(`^[ \t]*(?:[-*+][ \t]+)?([A-Za-z][A-Za-z _-]{2,24}):[ \t]+\S`)
+	plainKey = pattern.New(`^[ \t]*(?:[-*+][ \t]+)?(([A-Za-z][A-Za-z _-]{2,24}):[ \t]+\S.*)$`)
 	// dependence is where a text says what it depends on.
 	dependence = pattern.New("\\b(?i:depends?[ \\t]+on|dependent[ \\t]+on|depending[ \\t]+on|blocked[ \\t]+by)[ \\t]*:?[ \\t]+[*`]*(?i:task[ \\t]+)?#?([A-Za-z]{0,8}-?[0-9]{1,6})\\b")
 	// plainDepends is a line that is nothing but what a task depends on.
@@ -37,22 +36,16 @@ func plainPairs(l line) []pair {
 
 // noteUnread takes note of lines of tasks that look like fields, or say what the task depends on, and are description.
 func noteUnread(p *parser, src []byte) {
-	starts := make([]int, len(p.drafts))
-	for k, d := range p.drafts {
-		starts[k] = d.whole.Line
-	}
-	at, inside, fence := 0, -1, ""
-	for text := range bytes.Lines(src) {
+	at, fence, next := 0, "", 0 // of the drafts
+	for text := range strings.Lines(string(src)) {
 		at++
-		for inside+1 < len(starts) && starts[inside+1] <= at {
-			inside++
+		for next < len(p.drafts) && p.drafts[next].whole.Line <= at {
+			next++
 		}
-		line := string(bytes.TrimRight(text, "\r\n"))
-		fence = fenceAfter(fence, line)
-		if inside < 0 || fence != "" || at > p.drafts[inside].end {
-			continue
+		text = strings.TrimRight(text, "\r\n")
+		if fence = fenceAfter(fence, text); next > 0 && fence == "" && at <= p.drafts[next-1].end {
+			unreadLine(p, p.drafts[next-1], at, text)
 		}
-		unreadLine(p, p.drafts[inside], at, line)
 	}
 }
 
@@ -76,9 +69,9 @@ func fenceAfter(open, line string) string {
 // unreadLine looks at one line of a task.
 func unreadLine(p *parser, d *draft, at int, text string) {
 	if m := plainKey.FindStringSubmatch(text); m != nil {
-		name, known := fieldName(m[1])
-		if known && name != "description" && (name != "depends on" || len(plainPairs(itemText(text, at))) == 0) {
-			p.skip(at, "%s is part of the description of %s; with **%s:** it is a field", epic.Quoted(m[1]+":"), d.task.ID, m[1])
+		name, known := fieldName(m[2])
+		if known && name != "description" && (name != "depends on" || len(plainPairs(line{text: strings.TrimSpace(m[1])})) == 0) {
+			p.skip(at, "%s is part of the description of %s; with **%s:** it is a field", epic.Quoted(m[2]+":"), d.task.ID, m[2])
 			return
 		}
 	}
@@ -92,13 +85,4 @@ func unreadLine(p *parser, d *draft, at int, text string) {
 	if other && !listed {
 		p.skip(at, "that %s depends on %s is said in a text, and not read; write **Depends on:** %s", d.task.ID, id, id)
 	}
-}
-
-// itemText is a line without the mark of a list before it.
-func itemText(text string, at int) line {
-	text = strings.TrimSpace(text)
-	if rest, found := strings.CutPrefix(text, text[:1]+" "); found && strings.ContainsAny(text[:1], "-*+") {
-		text = strings.TrimSpace(rest)
-	}
-	return line{text: text, line: at, column: 1}
 }

@@ -3,22 +3,21 @@ package importer
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 )
 
 var (
-	bmadStory  = pattern.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
-	bmadEpic   = pattern.New(`^epic-(\d+)$`)
-	bmadFile   = pattern.New(`^(?i:story-)?(\d{1,3})[.-](\d{1,3}[a-z]?)(?:[.-].*)?\.md$`)
-	bmadDigits = pattern.New(`[0-9]+`)
+	bmadStory = pattern.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
+	bmadEpic  = pattern.New(`^epic-(\d+)$`)
+	bmadFile  = pattern.New(`^(?i:story-)?(\d{1,3})[.-](\d{1,3}[a-z]?)(?:[.-].*)?\.md$`)
 )
 
 func claimsBmad(s source) bool {
@@ -50,10 +49,7 @@ func readBmad(s source, d *draft) {
 		d.title = cmp.Or(markdown.Unformatted(title), d.title)
 		r.gather(s.name, "")
 	}
-	padded := func(number string) string { // so that 1.10 comes after 1.9
-		return bmadDigits.ReplaceAllStringFunc(number, func(n string) string { return fmt.Sprintf("%9s", n) })
-	}
-	numbers := slices.SortedFunc(maps.Keys(r.texts), func(a, b string) int { return cmp.Compare(padded(a), padded(b)) })
+	numbers := slices.SortedFunc(maps.Keys(r.texts), func(a, b string) int { return cmp.Compare(blueprint.Padded(a), blueprint.Padded(b)) })
 	for _, number := range numbers {
 		epic, story, _ := strings.Cut(number, ".")
 		r.add(epic, story, "story "+number, nil)

@@ -29,7 +29,7 @@ func Mark(path string, list Status, epics map[string]Status, at time.Time) ([]by
 		return nil, err
 	}
 	root, now := epic.Follow(doc.Content[0]), at.UTC().Truncate(time.Second).Format(time.RFC3339)
-	for i, item := range epic.Follow(valueOf(root, "epics")).Content {
+	for i, item := range epic.Follow(epic.ValueAt(root, "epics")).Content {
 		state := epics[was.Epics[i].File]
 		if state == "" || state == was.Epics[i].Status || item.Kind != yaml.MappingNode {
 			continue
@@ -66,29 +66,19 @@ func Mark(path string, list Status, epics map[string]Status, at time.Time) ([]by
 
 // begin puts the time at which a mapping's work first began, and clears those at which it ended before.
 func begin(mapping *yaml.Node, now string, ends ...string) {
-	if n := valueOf(mapping, "started_at"); n == nil || epic.IsNull(n) {
+	if n := epic.ValueAt(mapping, "started_at"); n == nil || epic.IsNull(n) {
 		put(mapping, "started_at", now)
 	}
 	for _, key := range ends {
-		if valueOf(mapping, key) != nil {
+		if epic.ValueAt(mapping, key) != nil {
 			put(mapping, key, "null")
 		}
 	}
 }
 
-// valueOf returns the value of a key; nil if the mapping does not have it.
-func valueOf(mapping *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == key {
-			return mapping.Content[i+1]
-		}
-	}
-	return nil
-}
-
 // put sets a key to a plain scalar.
 func put(mapping *yaml.Node, key, value string) {
-	if n := valueOf(mapping, key); n != nil {
+	if n := epic.ValueAt(mapping, key); n != nil {
 		*n = yaml.Node{Kind: yaml.ScalarNode, Value: value, LineComment: n.LineComment, HeadComment: n.HeadComment, FootComment: n.FootComment}
 		return
 	}

@@ -3,7 +3,6 @@ package playlist
 import (
 	"fmt"
 	"path"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -15,22 +14,13 @@ import (
 )
 
 // The keys of a list and of one of its epics, as hints list them.
-//
-//nolint:gochecknoglobals // tables
 var (
-	listKeys  = append([]string{"version"}, keysOf[List]()...)
-	entryKeys = keysOf[Entry]()
+	listKeys = []string{
+		"version", "name", "created_at", "status", "current", "started_at", "ended_at", "duration_minutes", "continue_on_failure", "epics",
+	}
+	entryKeys = []string{"file", "status", "started_at", "completed_at", "failed_at"}
 	states    = []Status{Pending, InProgress, Completed, Failed}
 )
-
-func keysOf[T any]() (keys []string) {
-	for f := range reflect.TypeFor[T]().Fields() {
-		if key := f.Tag.Get("yaml"); key != "" {
-			keys = append(keys, key)
-		}
-	}
-	return keys
-}
 
 // parser reads the nodes of a playlist and collects what is wrong with them.
 type parser struct {
@@ -84,33 +74,12 @@ func place(n *yaml.Node) (at epic.Place) {
 func (p *parser) root(n *yaml.Node) {
 	values := p.mapping(n, listKeys, "the playlist")
 	p.version(n, values["version"])
-	p.fields(p.list, values)
-	p.list.Name = strings.TrimSpace(p.list.Name)
-	p.epics(n, values["epics"])
-}
-
-// fields reads values into the fields of a struct that have their keys.
-func (p *parser) fields(to any, values map[string]*yaml.Node) {
-	for f, field := range reflect.ValueOf(to).Elem().Fields() {
-		key := f.Tag.Get("yaml")
-		if key == "" {
-			continue
-		}
-		switch v := field.Addr().Interface().(type) {
-		case *string:
-			*v = p.text(values[key], key)
-		case *Status:
-			*v = p.status(values[key])
-		case *time.Time:
-			*v = p.time(values[key], key)
-		case *int:
-			p.decode(values[key], v, key, "!!int", "a number of an epic, from 0")
-		case *float64:
-			p.decode(values[key], v, key, "!!float", "a number")
-		case *bool:
-			p.decode(values[key], v, key, "!!bool", "true or false")
-		}
+	p.list.Name, p.list.Status = strings.TrimSpace(p.text(values["name"], "name")), p.status(values["status"])
+	p.list.StartedAt, _ = time.Parse(time.RFC3339, p.text(values["started_at"], "started_at")) // nothing depends on it
+	if n := values["continue_on_failure"]; n != nil && !epic.IsNull(n) && epic.Follow(n).Decode(&p.list.ContinueOnFailure) != nil {
+		p.add(n, "", "continue_on_failure must be true or false, not %s", epic.KindOf(n))
 	}
+	p.epics(n, values["epics"])
 }
 
 func (p *parser) version(root, n *yaml.Node) {
@@ -153,13 +122,13 @@ func (p *parser) epics(root, n *yaml.Node) {
 // entry reads one epic of the list; seen has the lines of the files before it.
 func (p *parser) entry(item *yaml.Node, seen map[string]int) {
 	values := p.mapping(epic.Follow(item), entryKeys, "the epic")
-	e, at := Entry{}, values["file"]
-	p.fields(&e, values)
+	at := values["file"]
+	e := Entry{File: p.text(at, "file"), Status: p.status(values["status"])}
 	switch {
 	case at == nil:
 		p.add(item, "add file: epics/NAME.yml", "the epic has no file")
 		return
-	case !isText(at): // as fields has said
+	case !isText(at): // as text has said
 		return
 	}
 	if fault, hint := pathFault(e.File); fault != "" {
@@ -240,32 +209,6 @@ func (p *parser) status(n *yaml.Node) Status {
 		return ""
 	}
 	return Status(text)
-}
-
-// time reads a time. Nothing depends on it: another form of it is a warning.
-func (p *parser) time(n *yaml.Node, key string) time.Time {
-	text := p.text(n, key)
-	if text == "" {
-		return time.Time{}
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		p.warn(n, "write it as 2026-01-31T07:30:00Z", "%s %q is not a time that relay reads", key, text)
-		return time.Time{}
-	}
-	return t
-}
-
-// decode reads a number or a boolean into value, which stays as it is when there is none.
-func (p *parser) decode(n *yaml.Node, value any, key, tag, want string) {
-	if n == nil || epic.IsNull(n) {
-		return
-	}
-	f := epic.Follow(n)
-	fits := f.ShortTag() == tag || tag == "!!float" && f.ShortTag() == "!!int"
-	if current, ok := value.(*int); f.Kind != yaml.ScalarNode || !fits || f.Decode(value) != nil || ok && *current < 0 {
-		p.add(n, "", "%s must be %s, not %s", key, want, epic.KindOf(n))
-	}
 }
 
 func isText(n *yaml.Node) bool {

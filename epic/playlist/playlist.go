@@ -3,6 +3,7 @@
 package playlist
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,31 +33,24 @@ const (
 	Failed     Status = "failed"
 )
 
-// List is a playlist. A text or number that the file does not have is empty, and so is a time that it has in another form.
+// List is a playlist, as far as relay reads it.
 type List struct {
-	Path              string    // of the file, as the caller gave it
-	Name              string    `yaml:"name"` // the file's own name, when it has no name: of its own
-	CreatedAt         time.Time `yaml:"created_at"`
-	Status            Status    `yaml:"status"`
-	Current           int       `yaml:"current"` // index of the epic in Epics, from 0
-	StartedAt         time.Time `yaml:"started_at"`
-	EndedAt           time.Time `yaml:"ended_at"`
-	DurationMinutes   float64   `yaml:"duration_minutes"`
-	ContinueOnFailure bool      `yaml:"continue_on_failure"` // the next epic begins also when one does not complete
-	Epics             []Entry   `yaml:"epics"`
+	Path              string // of the file, as the caller gave it
+	Name              string // the file's own name, when it has no name: of its own
+	Status            Status
+	StartedAt         time.Time // its zero value when the file has none in RFC 3339
+	ContinueOnFailure bool      // the next epic begins also when one does not complete
+	Epics             []Entry
 
 	Warnings epic.Problems // what the file has and relay does not use
 }
 
 // Entry is one epic of a list.
 type Entry struct {
-	File        string    `yaml:"file"` // as it stands in the list: a path from the folder of the playlist
-	Path        string    // of the file, joined with that folder
-	Status      Status    `yaml:"status"`
-	StartedAt   time.Time `yaml:"started_at"`
-	CompletedAt time.Time `yaml:"completed_at"`
-	FailedAt    time.Time `yaml:"failed_at"`
-	Line        int       // in the playlist, from 1
+	File   string // as it stands in the list: a path from the folder of the playlist
+	Path   string // of the file, joined with that folder
+	Status Status
+	Line   int // in the playlist, from 1
 }
 
 // Read reads the playlist at path, in the repository whose folder is root. It fails with epic.Problems, all at once, when the
@@ -73,9 +67,7 @@ func Read(root, path string) (*List, error) {
 		return nil, err
 	}
 	l.Path = path
-	if l.Name == "" {
-		l.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	}
+	l.Name = cmp.Or(l.Name, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	var problems epic.Problems
 	seen := map[string]int{}
 	for i := range l.Epics {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"relay/epic"
 )
@@ -29,12 +28,11 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Name != "payments-rollout" || l.Status != InProgress || l.Current != 1 || l.ContinueOnFailure || len(l.Epics) != 3 {
+	if l.Name != "payments-rollout" || l.Status != InProgress || l.StartedAt.IsZero() || l.ContinueOnFailure || len(l.Epics) != 3 {
 		t.Errorf("got %+v", l)
 	}
 	first := l.Epics[0]
-	if first.File != "epics/260114-01-schema.yml" || first.Status != Completed || first.Line != 12 || first.StartedAt.IsZero() ||
-		!first.CompletedAt.Equal(time.Date(2026, 1, 14, 23, 40, 12, 0, time.UTC)) || !first.FailedAt.IsZero() {
+	if first.File != "epics/260114-01-schema.yml" || first.Status != Completed || first.Line != 12 {
 		t.Errorf("got %+v", first)
 	}
 	if last := l.Epics[2]; last.Status != "" {
@@ -74,10 +72,8 @@ func TestMistakes(t *testing.T) {
 		"key twice":   {head + "- file: a.yml\n  file: b.yml\n", `4:3: key "file" is given twice, first on line 3 (take one of the two out)`},
 		"key map":     {"{a: b}: 1\n" + head + "- file: a.yml\n", "1:1: a key of the playlist must be a word"},
 		"status":      {head + "- file: a.yml\n  status: done\n", `4:11: unknown status "done" (use pending, in_progress, completed or failed; relay work writes it itself)`},
-		"current":     {"current: -1\n" + head + "- file: a.yml\n", `1:10: current must be a number of an epic, from 0, not the number -1`},
-		"duration":    {"duration_minutes: long\n" + head + "- file: a.yml\n", `1:19: duration_minutes must be a number, not the text "long"`},
 		"continue":    {"continue_on_failure: maybe\n" + head + "- file: a.yml\n", `1:22: continue_on_failure must be true or false, not the text "maybe"`},
-		"long value":  {"current: " + strings.Repeat("x", 70) + "\n" + head + "- file: a.yml\n", "1:10: current must be a number of an epic, from 0, not the text \"" + strings.Repeat("x", 60) + `"…`},
+		"long value":  {"continue_on_failure: " + strings.Repeat("x", 70) + "\n" + head + "- file: a.yml\n", "1:22: continue_on_failure must be true or false, not the text \"" + strings.Repeat("x", 60) + `"…`},
 		"no yaml":     {head + "- file: [\n", "3:1: YAML: did not find expected node content (look at the indentation of this line and the one before, and for a bracket that is not closed)"},
 		"documents":   {head + "- file: a.yml\n---\nb: c\n", "4:1: the file has a second YAML document (take the line with --- out, and what follows it)"},
 		"no text":     {"\x00", "1:1: YAML: control characters are not allowed (save the file as UTF-8; in double quotes a control character can be written as an escape)"},
@@ -98,8 +94,7 @@ func TestWarnings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `p.yml:1:1: unknown key "continue_on_failures" in the playlist is kept and not used (did you mean continue_on_failure?)
-p.yml:2:13: started_at "yesterday" is not a time that relay reads (write it as 2026-01-31T07:30:00Z)`
+	const want = `p.yml:1:1: unknown key "continue_on_failures" in the playlist is kept and not used (did you mean continue_on_failure?)`
 	if got := l.Warnings.Error(); got != want {
 		t.Errorf("got\n%s", got)
 	}

@@ -82,7 +82,8 @@ func likeness(made, plan *epic.Epic, was, is int) (score int) {
 		weight int
 		same   bool
 	}{
-		{8, a.Description == b.Description && slices.Equal(a.Files, b.Files) && slices.EqualFunc(a.Checks, b.Checks, sameCheck)},
+		{8, a.Description == b.Description && slices.Equal(a.Files, b.Files) &&
+			slices.EqualFunc(a.Checks, b.Checks, func(x, y epic.Check) bool { return x.Run == y.Run })},
 		{4, slices.Equal(awaited(made, a), awaited(plan, b))},
 		{2, titleAt(made, was-1) == titleAt(plan, is-1)},
 		{2, titleAt(made, was+1) == titleAt(plan, is+1)},
@@ -94,8 +95,6 @@ func likeness(made, plan *epic.Epic, was, is int) (score int) {
 	}
 	return score
 }
-
-func sameCheck(a, b epic.Check) bool { return a.Run == b.Run }
 
 // awaited returns the titles of the tasks that a task waits for.
 func awaited(e *epic.Epic, t *epic.Task) (titles []string) {

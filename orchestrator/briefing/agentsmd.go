@@ -1,6 +1,7 @@
 package briefing
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"slices"
@@ -20,17 +21,12 @@ func (g *LearningGroup) Folder() string {
 	common := ""
 	for _, f := range g.Files {
 		dir := folderOf(f)
-		if common == "" {
-			common = dir
-		}
+		common = cmp.Or(common, dir)
 		for common != "." && dir != common && !strings.HasPrefix(dir, common+"/") {
 			common = path.Dir(common)
 		}
 	}
-	if common == "" {
-		return "."
-	}
-	return common
+	return cmp.Or(common, ".")
 }
 
 // folderOf returns the folder of a file, or the one that holds everything a glob can cover.

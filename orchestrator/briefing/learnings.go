@@ -296,16 +296,14 @@ func normal(text string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// isNothing reports whether an agent has only filled in a form.
-func isNothing(normal string) bool {
-	switch normal {
-	case "none", "no", "n a", "na", "nil", "null", "nothing", "nothing new", "nothing to report", "nothing to note", "not applicable",
-		"no learning", "no learnings", "no new learnings", "what agents of later tasks should know in one sentence",
-		"what later tasks should know in one sentence", "work you found and left", "why it is to be done":
-		return true
-	}
-	return false
+// fillers are what agents write that only fill in a form.
+var fillers = []string{
+	"none", "no", "n a", "na", "nil", "null", "nothing", "nothing new", "nothing to report", "nothing to note", "not applicable",
+	"no learning", "no learnings", "no new learnings", "what agents of later tasks should know in one sentence",
+	"what later tasks should know in one sentence", "work you found and left", "why it is to be done",
 }
+
+func isNothing(normal string) bool { return slices.Contains(fillers, normal) }
 
 // wordSet are the different words of a text, with those apart that turn its meaning round.
 type wordSet struct {
@@ -317,7 +315,7 @@ func wordsOf(normal string) wordSet {
 	s := wordSet{words: map[string]bool{}}
 	for w := range strings.FieldsSeq(normal) {
 		s.words[w] = true
-		if isNegation(w) || strings.ContainsFunc(w, unicode.IsDigit) {
+		if slices.Contains(negations, w) || strings.ContainsFunc(w, unicode.IsDigit) {
 			s.decisive += w + " "
 		}
 	}
@@ -339,10 +337,7 @@ func (s wordSet) mostly(o wordSet) bool {
 	return 3*shared >= 2*max(len(s.words), len(o.words))
 }
 
-func isNegation(word string) bool {
-	switch word {
-	case "not", "no", "never", "without", "avoid", "cannot", "cant", "dont", "wont", "isnt", "arent", "doesnt", "didnt", "shouldnt", "mustnt":
-		return true
-	}
-	return false
+// negations turn the meaning of a text round.
+var negations = []string{
+	"not", "no", "never", "without", "avoid", "cannot", "cant", "dont", "wont", "isnt", "arent", "doesnt", "didnt", "shouldnt", "mustnt",
 }

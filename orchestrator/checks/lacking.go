@@ -26,7 +26,11 @@ var words = pattern.New(`[\w.+-]+`)
 var changeDir = pattern.New(`\bcd ([\w./-]+)`)
 
 func newFinder(ctx context.Context, r *Runner, check Check, base string) finder {
-	return finder{r: r, ctx: ctx, base: base, dirs: directories(check.Run), apart: r.Options.Isolation == engine.IsolationWorktree}
+	f := finder{r: r, ctx: ctx, base: base, dirs: []string{"."}, apart: r.Options.Isolation == engine.IsolationWorktree}
+	for _, m := range changeDir.FindAllStringSubmatch(check.Run, -1) {
+		f.dirs = append(f.dirs, path.Clean(m[1]))
+	}
+	return f
 }
 
 // finder looks for what a check lacks: in the commit, in the user's checkout and on the machine.
@@ -265,25 +269,13 @@ func (f finder) git(args ...string) bool {
 	return err == nil
 }
 
-// directories returns those that a command may work in, from the root of the checkout.
-func directories(command string) []string {
-	dirs := []string{"."}
-	for _, m := range changeDir.FindAllStringSubmatch(command, -1) {
-		dirs = append(dirs, path.Clean(m[1]))
-	}
-	return dirs
-}
-
-// environments are folders that python's virtual environments are in as a rule.
-var environments = []string{".venv", "venv"}
-
 // inEnvironment returns the path of a program that is not on the PATH in a virtual environment of the user's, or "".
 func inEnvironment(f finder, name string) string {
 	if strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/*?") {
 		return ""
 	}
 	for _, dir := range f.dirs {
-		for _, environment := range environments {
+		for _, environment := range []string{".venv", "venv"} {
 			if in := path.Join(dir, environment, "bin", name); f.users(in) && f.lacks(in) && !f.onPath(name) {
 				return in
 			}

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -22,9 +23,7 @@ func LaterStatement(before, now attempts.Statement) attempts.Statement {
 	if now.Questions == nil {
 		now.Questions = before.Questions
 	}
-	if now.Confident == nil {
-		now.Confident = before.Confident
-	}
+	now.Confident = cmp.Or(now.Confident, before.Confident)
 	if now.Implementation == nil && now.Bugfix == nil && now.Inspection == nil {
 		now.Implementation, now.Bugfix, now.Inspection = before.Implementation, before.Bugfix, before.Inspection
 	}

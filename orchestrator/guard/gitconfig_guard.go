@@ -67,7 +67,10 @@ func (r *ConfigGuard) Leave() {
 func (r *ConfigGuard) read() []configFile {
 	shared, own := r.Repo.CommonDir(), r.Repo.GitDir()
 	var files []configFile
-	all := r.userFiles()
+	if r.home == nil {
+		r.home = userFilesOf(r.Env)
+	}
+	all := slices.Clone(r.home)
 	for _, at := range [][2]string{
 		{shared, "config"},
 		{shared, "config.worktree"},
@@ -182,8 +185,12 @@ func (r *ConfigGuard) mendConfig(ctx context.Context, f *configFile) error {
 	}
 	changed, scope := compare(was, is), "local"
 	if f.global {
-		changed.relaxUserSettings()
 		scope = "global"
+		for _, key := range []string{"core.editor", "core.pager", "core.quotepath", "core.abbrev", "core.commentchar"} {
+			if _, is := changed[key]; is { // git uses these only when it talks to a person
+				changed[key] = personal
+			}
+		}
 	}
 	if taken := changed.keys(steering); len(taken) > 0 {
 		r.unreported = append(r.unreported, Tampering{"the settings " + plaintext.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.global})
@@ -196,17 +203,9 @@ func (r *ConfigGuard) mendConfig(ctx context.Context, f *configFile) error {
 	return nil
 }
 
-// userFiles returns the files of the user's own that git reads in every repository, relay's git as well. An agent has the
-// same home. relay reverts and reports changes of them, and gates no task for them: a user or the set-up of a program may have
-// made them.
-func (r *ConfigGuard) userFiles() []configFile {
-	if r.home == nil {
-		r.home = userFilesOf(r.Env)
-	}
-	return slices.Clone(r.home)
-}
-
-// userFilesOf returns those files with an environment: where their links lead now.
+// userFilesOf returns the files of the user's own that git reads in every repository, relay's git as well, with an environment: where
+// their links lead now. An agent has the same home. relay reverts and reports changes of them, and gates no task for them: a user or the
+// set-up of a program may have made them.
 func userFilesOf(environment []string) []configFile {
 	files := []configFile{}
 	env := map[string]string{}

@@ -65,15 +65,6 @@ func (d difference) keys(w effect) []string {
 	return keys
 }
 
-// relaxUserSettings classifies as harmless those core settings of the user's that git uses only when it talks to a person.
-func (d difference) relaxUserSettings() {
-	for _, key := range []string{"core.editor", "core.pager", "core.quotepath", "core.abbrev", "core.commentchar"} {
-		if _, changed := d[key]; changed {
-			d[key] = personal
-		}
-	}
-}
-
 // compare classifies what has changed from one configuration to another.
 func compare(was, is map[string][]string) difference {
 	sections := map[string]bool{}

@@ -126,10 +126,5 @@ func (c TracedCommand) TakesStash() bool { return c.Name == "stash" && c.Has("cl
 
 // Has reports whether one of some options was given.
 func (c TracedCommand) Has(options ...string) bool {
-	for _, arg := range c.Args {
-		if slices.Contains(options, arg) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Args, func(arg string) bool { return slices.Contains(options, arg) })
 }

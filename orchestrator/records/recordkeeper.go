@@ -93,7 +93,7 @@ type Rebuilding struct {
 type Counts struct {
 	Records int `json:"records"` // that follow from the log
 	Missing int `json:"missing"` // of them, and written
-	Changed int `json:"changed"` // of them by others, and put back
+	Changed int `json:"changed"` // of them by others, and put back: artifacts
 }
 
 // Rebuilt says what became of the records.
@@ -103,8 +103,8 @@ type Rebuilt struct {
 	Discussions Counts `json:"discussions"`
 }
 
-// Rebuild compares the records with what follows from the log from its first event on, writes those that are missing and puts back
-// those that were changed. Whoever calls it holds the epic's ledger, or runs dry.
+// Rebuild compares the records with what follows from the log from its first event on, writes those that are missing, and
+// restores artifacts that were changed. Whoever calls it holds the epic's ledger, or runs dry.
 func Rebuild(r Rebuilding) (Rebuilt, error) {
 	r.whole = true
 	f := newFollower(&r.KeeperOptions)
@@ -171,7 +171,7 @@ func newFollower(o *KeeperOptions) *follower {
 	f := &follower{o: o, cursor: readCursor(o.Dir)}
 	plans := plans{o: o}
 	f.project = New(Options{EpicID: o.EpicID, Plan: plans.of, Checkpoints: o.Checkpoints, Listed: o.Listed})
-	ledger := &ledgerSink{o: o, at: &f.cursor.LedgerSync, there: map[string][32]byte{}}
+	ledger := &ledgerSink{o: o, at: &f.cursor.LedgerSync, there: map[string]bool{}}
 	f.ledger = &kind{sink: ledger, name: filepath.Join(ledgersync.Folder, ledgersync.LedgerFile), position: ledger.at, on: o.LedgerSync}
 	f.files = &kind{sink: &artifactSink{o: o}, name: artifact.Folder, position: &f.cursor.Artifacts, on: o.Artifacts}
 	f.talk = &kind{sink: &discussionSink{o: o}, name: discussion.Folder, position: &f.cursor.Discussions, on: o.Discussions, waits: o.AtEnd}

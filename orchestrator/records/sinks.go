@@ -1,7 +1,6 @@
 package records
 
 import (
-	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"os"
@@ -14,7 +13,7 @@ import (
 
 // sink is what records of one kind are written to, from the first record on.
 type sink interface {
-	// put writes those of the records that are not there, and restores those that others have changed. Dry, it only counts them.
+	// put writes those of the records that are not there. Dry, it only counts them.
 	put(found []*Records, dry bool) (Counts, error)
 	close()
 }
@@ -50,8 +49,8 @@ func (k *kind) write(upTo uint64, dry bool) error {
 type ledgerSink struct {
 	o     *KeeperOptions
 	at    *position
-	w     *ledgersync.Writer  // nil: nothing was written yet
-	there map[string][32]byte // the lines behind the cursor that can be of records, and those written since: their hashes by their ids
+	w     *ledgersync.Writer // nil: nothing was written yet
+	there map[string]bool    // ids of the lines behind the cursor that can be of records, and of those written since
 }
 
 func (s *ledgerSink) close() {
@@ -76,44 +75,28 @@ func (s *ledgerSink) put(found []*Records, dry bool) (c Counts, err error) {
 		return c, err
 	}
 	var missing [][]byte
-	changed := map[string][]byte{}
 	for _, e := range list {
 		line, err := s.w.Encode(e)
 		if err != nil { // the projection has made something that the format does not allow
 			s.o.Warn("an entry of " + ledgersync.Folder + " was left out: " + err.Error())
 			continue
 		}
-		sum := sha256.Sum256(line)
-		if was, there := s.there[e.ID]; !there {
+		if !s.there[e.ID] {
 			missing = append(missing, line)
-		} else if was != sum {
-			changed[e.ID] = line
 		}
-		s.there[e.ID] = sum
+		s.there[e.ID] = true
 	}
-	c.Missing, c.Changed = len(missing), len(changed)
-	if dry || c.Missing+c.Changed == 0 {
+	if c.Missing = len(missing); dry || c.Missing == 0 {
 		return c, nil
-	}
-	return c, s.add(missing, changed)
-}
-
-// add appends lines, and puts others back by their ids.
-func (s *ledgerSink) add(missing [][]byte, changed map[string][]byte) error {
-	if len(changed) > 0 {
-		if _, err := s.w.Restore(changed); err != nil {
-			return err
-		}
 	}
 	mended, err := s.w.AppendLines(missing...)
 	if mended != "" {
 		s.o.Warn(mended)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		s.at.Offset, err = s.w.Size()
 	}
-	s.at.Offset, err = s.w.Size()
-	return err
+	return c, err
 }
 
 // open opens the ledger and finds the entries behind the cursor.
@@ -131,9 +114,9 @@ func (s *ledgerSink) open() (err error) {
 	if s.at.Offset > size { // git may have taken what stood before the entries
 		s.at.Offset = 0
 	}
-	return s.w.Lines(s.at.Offset, func(id string, line []byte) {
+	return s.w.Lines(s.at.Offset, func(id string) {
 		if len(id) == 36 && id[14] == '5' { // made of a name, not of chance, as the id of each record
-			s.there[id] = sha256.Sum256(line)
+			s.there[id] = true
 		}
 	})
 }

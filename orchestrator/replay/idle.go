@@ -14,7 +14,7 @@ const idleFor = decide.LongestWait + 5*time.Second
 func idle(r *replayer, s recordedStep) {
 	before := r.log.steps[r.log.next-1].Step
 	gap := time.Duration(s.Ran - before.Ran)
-	if r.over || r.stopped || r.s.Plan == nil || gap <= idleFor || busy(r) >= r.s.O.Jobs || len(r.s.OpenJobs) > 0 {
+	if r.over || r.stopped || r.s.Plan == nil || gap <= idleFor || r.s.Plan.CountRunning()-r.s.Queue.Count() >= r.s.O.Jobs || len(r.s.OpenJobs) > 0 {
 		return
 	}
 	// A worker that waits for others to change something does not look again by itself.
@@ -50,9 +50,6 @@ func checkIdle(r *replayer, now limits.Instant) {
 		r.differs(Idle, task, "it was left waiting while a job was free", startText(task, next.Runner))
 	}
 }
-
-// busy returns how many workers have a task.
-func busy(r *replayer) int { return r.s.Plan.CountRunning() - r.s.Queue.Count() }
 
 // ended holds the end of a run that ended by itself against the code: nothing could start any more.
 func ended(r *replayer) {

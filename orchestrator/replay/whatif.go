@@ -405,29 +405,11 @@ func (n *Night) schedule(wanted []bool) (s *schedule.Schedule) {
 
 // longestPath returns the tasks that depend on each other and take longest together, the first of them first, and their minutes.
 func longestPath(g *epic.Graph, takes map[string]float64) (ids []string, minutes float64) {
-	length, from := make([]float64, g.Len()), make([]int, g.Len())
-	last := -1
-	for _, i := range g.Order() {
-		from[i] = -1
-		for _, d := range g.Deps(i) {
-			if length[d] > 0 && (from[i] < 0 || length[d] > length[from[i]]) {
-				from[i] = d
-			}
-		}
-		if length[i] = takes[g.ID(i)]; length[i] > 0 && from[i] >= 0 {
-			length[i] += length[from[i]]
-		}
-		if length[i] > 0 && (last < 0 || length[i] > length[last]) {
-			last = i
-		}
-	}
 	ids = []string{}
-	for i := last; i >= 0; i = from[i] {
-		ids = append(ids, g.ID(i))
-	}
-	slices.Reverse(ids)
-	if last >= 0 {
-		minutes = length[last]
+	for _, i := range g.Heaviest(func(i int) float64 { return takes[g.ID(i)] }) {
+		if id := g.ID(i); takes[id] > 0 {
+			ids, minutes = append(ids, id), minutes+takes[id]
+		}
 	}
 	return ids, minutes
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -26,9 +25,9 @@ type place struct {
 
 type attempt struct {
 	place
-	facts   *attemptFacts
-	talks   []*talk // that of its agent first
-	reviews map[string]*talk
+	facts  *attemptFacts
+	looked bool
+	talks  []*talk // that of its agent first
 }
 
 // talk is one conversation of an attempt: that with its agent, or one with a reviewer.
@@ -42,7 +41,7 @@ type talk struct {
 }
 
 func newAttempt(p place, f *attemptFacts) *attempt {
-	a := &attempt{place: p, facts: f, reviews: map[string]*talk{}}
+	a := &attempt{place: p, facts: f}
 	if f.task != engine.WholeEpic {
 		about, kind := a.about(), cmp.Or(f.kind, p.kind(f.agent))
 		about.Key, about.Model = f.run+"/"+f.task+"/"+strconv.Itoa(f.number), f.model
@@ -72,12 +71,12 @@ func (a *attempt) folder() string { return filepath.Join(a.dir, filepath.FromSla
 
 // look finds the attempt's conversations, and the runs of the CLI in each.
 func (a *attempt) look() {
-	there, _ := os.ReadDir(a.folder()) // there may be none yet
-	if a.facts.task != engine.WholeEpic {
-		a.talks[0].look(a.folder(), there)
-	}
-	if !holds(there, "review") {
+	if a.looked {
 		return
+	}
+	a.looked = true
+	if a.facts.task != engine.WholeEpic {
+		a.talks[0].look(a.folder())
 	}
 	review := filepath.Join(a.folder(), "review")
 	for _, name := range folders(review) {
@@ -96,56 +95,39 @@ func (a *attempt) look() {
 func (a *attempt) lookReviewer(folder string, round int) {
 	name := path.Base(folder)
 	for _, question := range folders(filepath.Join(a.folder(), "review", filepath.FromSlash(folder))) {
-		key := folder + "/" + question
-		if _, err := strconv.Atoi(question); err != nil || a.reviews[key] != nil {
+		key := "review/" + folder + "/" + question
+		s := &stream{folder: filepath.Join(a.folder(), filepath.FromSlash(key)), round: round}
+		if _, err := strconv.Atoi(question); err != nil || !s.exists() {
 			continue
 		}
-		s := &stream{folder: filepath.Join(a.folder(), "review", filepath.FromSlash(key)), round: round}
-		if !s.exists() {
-			continue
-		}
-		about := a.about()
-		about.Key = a.facts.run + "/" + a.facts.task + "/" + strconv.Itoa(a.facts.number) + "/review/" + key
-		asked := relayfiles.ReadAsked(s.folder)
-		kind := cmp.Or(asked.CLI, a.kind(name))
-		about.Source, about.Agent, about.Reviewer, about.Asked = kinds.Recorded(kind, name), name, name, true
+		about, asked := a.about(), relayfiles.ReadAsked(s.folder)
+		about.Key = a.facts.run + "/" + a.facts.task + "/" + strconv.Itoa(a.facts.number) + "/" + key
+		s.kind = cmp.Or(asked.CLI, a.kind(name))
+		about.Source, about.Agent, about.Reviewer, about.Asked = kinds.Recorded(s.kind, name), name, name, true
 		about.Workspace, about.Model = asked.Dir, asked.Model
-		t := newTalk(about, kind)
-		s.kind = t.kind
-		t.streams = append(t.streams, s)
-		a.reviews[key] = t
+		t := newTalk(about, s.kind)
+		t.streams = []*stream{s}
 		a.talks = append(a.talks, t)
 	}
 }
 
-// look finds the runs of an agent's CLI in a folder with so much in it: the first, those in which it is asked for its result or about
-// tests, and fix rounds.
-func (t *talk) look(folder string, there []os.DirEntry) {
-	add := func(s *stream, exists bool) {
-		if exists && !slices.ContainsFunc(t.streams, func(one *stream) bool { return one.folder == s.folder }) {
-			s.kind = t.kind
+// look finds the runs of an agent's CLI in a folder: the first, those in which it is asked for its result or about tests, and fix rounds.
+func (t *talk) look(folder string) {
+	add := func(name string, round int) bool {
+		s := &stream{folder: filepath.Join(folder, name), round: round, kind: t.kind}
+		exists := s.exists()
+		if exists {
 			t.streams = append(t.streams, s)
 		}
+		return exists
 	}
-	add(&stream{folder: folder}, holds(there, begins()...))
-	added := len(t.streams)
-	for n := 1; holds(there, "fix-"+strconv.Itoa(n)); n++ {
-		s := &stream{folder: filepath.Join(folder, "fix-"+strconv.Itoa(n)), round: n}
-		add(s, s.exists())
+	add("", 0)
+	first := len(t.streams)
+	for n := 1; add("fix-"+strconv.Itoa(n), n); n++ {
 	}
-	for _, asked := range []string{"result", "why"} {
-		if holds(there, asked) {
-			s := &stream{folder: filepath.Join(folder, asked)}
-			add(s, s.exists())
-		}
-	}
-	t.sort(added)
-}
-
-// sort brings runs that have not begun here into the order in which they began: only relay knows when the agent was asked for its result.
-func (t *talk) sort(from int) {
-	late := t.streams[min(from, len(t.streams)):]
-	slices.SortStableFunc(late, func(a, b *stream) int {
+	add("result", 0)
+	add("why", 0)
+	slices.SortStableFunc(t.streams[first:], func(a, b *stream) int { // only relay knows when the agent was asked for its result
 		if from, to := a.seeTimes().First(), b.seeTimes().First(); from > 0 && to > 0 {
 			return cmp.Compare(from, to)
 		}
@@ -153,7 +135,7 @@ func (t *talk) sort(from int) {
 	})
 }
 
-// read reads the conversations that were not read yet, and writes them.
+// read reads the conversations, and writes them.
 func (a *attempt) read(w *writer) error {
 	a.look()
 	for _, t := range a.talks {
@@ -199,17 +181,8 @@ const maxPending = 512 << 10
 
 // read reads what was printed in a conversation, and calls flush now and then while that is much.
 func (t *talk) read(flush func() error) error {
-	to := sink{t.rows, func() error {
-		if t.rows.Pending() < maxPending {
-			return nil
-		}
-		return flush()
-	}}
 	for _, s := range t.streams {
-		if s.done {
-			continue
-		}
-		if err := s.readAll(to); err != nil {
+		if err := s.readAll(t.rows, flush); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func TestUnreadableLines(t *testing.T) {
 	n.say(dir, `leted","item":{"id":"item_3","type":"agent_message","text":"three"}}`+"\n{\"type\"", began+1, true)
 	rows := n.again()
 	equal(t, "noise", rows.contents(sessions.System), []string{
-		"3 lines from byte 143 on cannot be read; the first: noise",
+		"lines from byte 143 on cannot be read; the first: noise",
 	})
 	equal(t, "said", rows.contents(sessions.Assistant), []string{"one", "two", "three"})
 }

@@ -3,6 +3,7 @@ package sessionkeeper
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"relay/attempts"
@@ -92,16 +93,11 @@ func (l *attemptList) open() bool {
 	return false
 }
 
-// withReviews returns all attempts, run by run, with the reviews of the whole epic.
+// withReviews returns all attempts, and the reviews of the whole epic.
 func (l *attemptList) withReviews(dir string) (all []*attemptFacts) {
-	seen := map[string]bool{}
-	for i, f := range l.order {
-		all = append(all, f)
-		last := i+1 == len(l.order) || l.order[i+1].run != f.run
-		if last && !seen[f.run] {
-			seen[f.run] = true
-			all = append(all, reviews(dir, f.run)...)
-		}
+	all = slices.Clone(l.order)
+	for _, run := range folders(filepath.Join(dir, attempts.RunsDir)) {
+		all = append(all, reviews(dir, run)...)
 	}
 	return all
 }

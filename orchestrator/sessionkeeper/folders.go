@@ -8,11 +8,6 @@ import (
 	"strings"
 )
 
-// holds reports whether one of some names is that of a file or folder in a list.
-func holds(list []os.DirEntry, names ...string) bool {
-	return slices.ContainsFunc(list, func(e os.DirEntry) bool { return slices.Contains(names, e.Name()) })
-}
-
 // folders lists the folders in one, numbers by their value.
 func folders(dir string) (names []string) {
 	entries, err := os.ReadDir(dir)

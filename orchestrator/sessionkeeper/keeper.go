@@ -128,27 +128,18 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 	return k.w.retry(func() error { return db.Write(ctx, sessions.Batch{Marks: []sessions.Mark{mark}}) })
 }
 
-// settle writes the attempts that have ended: together, or apart if one has used an id of another one.
+// settle writes the attempts that have ended, and forgets them: a night has many.
 func (k *Keeper) settle(over bool) error {
 	if k.take(); over {
 		k.ended = append(k.ended, reviews(k.o.Dir, k.o.Run)...)
 	}
-	err := k.write()
-	if _, k.w.apart = errors.AsType[*sessions.TakenError](err); k.w.apart {
-		err = k.write()
-	}
-	k.ended, k.w.apart = nil, false
-	return err
-}
-
-// write writes attempts, and forgets them: a night has many.
-func (k *Keeper) write() error {
 	for _, f := range k.ended {
 		if err := k.w.settle(newAttempt(k.o.place(), f)); err != nil {
 			return err
 		}
 		delete(k.known.byID, attemptID{f.task, f.number})
 	}
+	k.ended = nil
 	return k.w.db.Commit()
 }
 

@@ -41,7 +41,7 @@ func TestRowsComeSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNight(t, "codex")
-		k := New(Options{Enabled: true, Top: "/work/shop", Dir: n.dir, Run: n.facts.run, Warn: func(text string) { t.Error(text) }})
+		k := New(Options{Enabled: true, Kind: noKind, Top: "/work/shop", Dir: n.dir, Run: n.facts.run, Warn: func(text string) { t.Error(text) }})
 		k.Start(t.Context(), 0)
 		dir := n.begin("", "do it")
 		k.Add([]attempts.Event{startedEvent(1, n.facts)})
@@ -76,7 +76,7 @@ func TestFirstKeepsID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNight(t, "codex")
-		k := New(Options{Enabled: true, Top: "/work/shop", Dir: n.dir, Run: n.facts.run, Warn: func(text string) { t.Error(text) }})
+		k := New(Options{Enabled: true, Kind: noKind, Top: "/work/shop", Dir: n.dir, Run: n.facts.run, Warn: func(text string) { t.Error(text) }})
 		k.Start(t.Context(), 0)
 		second := &night{t: t, dir: n.dir, attempt: n.attempt}
 		facts := *n.facts
@@ -110,7 +110,7 @@ func TestLedgerInUseForAWhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := New(Options{Enabled: true, Top: "/work/shop", Dir: n.dir, Run: n.facts.run, Warn: func(text string) { t.Error(text) }})
+		k := New(Options{Enabled: true, Kind: noKind, Top: "/work/shop", Dir: n.dir, Run: n.facts.run, Warn: func(text string) { t.Error(text) }})
 		k.Start(t.Context(), 0)
 		dir := n.begin("", "do it")
 		k.Add([]attempts.Event{startedEvent(1, n.facts)})
@@ -155,7 +155,7 @@ func TestLedgerInUse(t *testing.T) {
 		}
 		defer other.Close()
 		var told []string
-		k := New(Options{Enabled: true, Top: "/work/shop", Dir: dir, Run: "r", Warn: func(text string) { told = append(told, text) }})
+		k := New(Options{Enabled: true, Kind: noKind, Top: "/work/shop", Dir: dir, Run: "r", Warn: func(text string) { told = append(told, text) }})
 		k.Start(t.Context(), 0)
 		for seq := range uint64(100) {
 			k.Add([]attempts.Event{startedEvent(seq+1, &attemptFacts{run: "r", task: "T1", number: 1})})

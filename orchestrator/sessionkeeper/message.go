@@ -22,6 +22,7 @@ type message struct {
 	row     sessions.Message
 	meta    sessions.Metadata
 	content strings.Builder
+	raw     string // its id as the CLI gave it
 	model   string
 	calls   int64 // number of the next one
 	results []result
@@ -34,15 +35,8 @@ type result struct {
 	Status string `json:"status"`
 }
 
-// unread is a message about lines that cannot be read.
-type unread struct {
-	m     *message
-	first Place
-	lines int
-}
-
 func (a *Assembler) newMessage(s *session, id, role string, e runners.Message, at Place) *message {
-	m := &message{session: s, model: e.Model}
+	m := &message{session: s, raw: e.ID, model: e.Model}
 	m.row = sessions.Message{
 		ID: id, Session: s.row.ID, Role: role, Sequence: s.next, Timestamp: e.At, IsAgentic: role == sessions.Assistant,
 	}
@@ -61,7 +55,7 @@ func (a *Assembler) newMessage(s *session, id, role string, e runners.Message, a
 	}
 	a.changed.bytes += rowSize
 	s.next++
-	s.last, s.unread = m, nil
+	s.last, s.unread = m, false
 	if s.dirty = true; s.row.CreatedAt == 0 {
 		s.row.CreatedAt = e.At
 	}
@@ -83,12 +77,9 @@ func (a *Assembler) said(s *session, e runners.Message, at Place) {
 	if e.Echo && a.asked {
 		return // it stands there as what was asked
 	}
-	m := s.byID[e.ID]
-	if e.ID == "" {
-		m = nil
-		if e.Joined && s.last != nil && s.last.row.Role == string(e.Role) {
-			m = s.last
-		}
+	m := s.find(e.ID)
+	if e.ID == "" && e.Joined && s.last != nil && s.last.row.Role == string(e.Role) {
+		m = s.last
 	}
 	if m == nil {
 		m = a.newSaid(s, e, at)
@@ -129,32 +120,24 @@ func (a *Assembler) newSaid(s *session, e runners.Message, at Place) *message {
 		s.queries = append(s.queries, m.row.ID)
 	}
 	if e.ID != "" {
-		s.byID[e.ID] = m
-		if s.recent = append(s.recent, m); len(s.recent) > maxRecent {
-			s.forgetOldest()
-		}
+		s.recent = append(s.recent[max(len(s.recent)-maxRecent+1, 0):], m)
 	}
 	return m
 }
 
-// forgetOldest takes the oldest message out of those that may grow.
-func (s *session) forgetOldest() {
-	oldest := s.recent[0]
-	s.recent = s.recent[1:]
-	for id, m := range s.byID {
-		if m == oldest {
-			delete(s.byID, id)
-			return
-		}
+// find returns the message of this stream that has an id; nil: there is none that may grow.
+func (s *session) find(id string) *message {
+	if i := slices.IndexFunc(s.recent, func(m *message) bool { return m.raw == id }); i >= 0 {
+		return s.recent[i]
 	}
+	return nil
 }
 
 // note puts down a message of relay's own about the stream.
-func (a *Assembler) note(s *session, text string, at Place) *message {
+func (a *Assembler) note(s *session, text string, at Place) {
 	m := a.newMessage(s, a.rowID(s, "", "", false, at), sessions.System, runners.Message{At: at.Seen}, at)
 	m.content.WriteString(text)
 	a.changed.bytes += len(text)
-	return m
 }
 
 // used takes in what a message has used, or without an id a whole run: what no message tells of came to the last answer.
@@ -166,7 +149,7 @@ func (a *Assembler) used(s *session, id string, u runners.MessageUsage) {
 		s.row.ContextUsed, s.dirty = u.Context, true
 	}
 	if id != "" {
-		if m := s.byID[id]; m != nil {
+		if m := s.find(id); m != nil {
 			a.changed.spend(m, less(u, m.spent()))
 		}
 		return
@@ -235,8 +218,8 @@ func (a *Assembler) called(s *session, e runners.Message, at Place) {
 }
 
 func (a *Assembler) newCall(s *session, e runners.Message, at Place) *call {
-	m := s.byID[e.Message]
-	if e.Message == "" || m == nil {
+	m := s.find(e.Message)
+	if m == nil {
 		if m = s.answer; m == nil {
 			m = s.last
 		}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"relay/attempts/sessions"
 	"relay/orchestrator/relayfiles"
@@ -45,7 +44,7 @@ type ownReader struct {
 	own    Own
 	source runners.OwnSessions
 	top    string
-	w      writer
+	w      *writer
 	done   Imported
 }
 
@@ -67,23 +66,18 @@ func ImportOwn(ctx context.Context, o Options, own Own) (done Imported, err erro
 	if len(paths) == 0 {
 		return done, fmt.Errorf("%w of %s in %s", ErrNoOwn, own.From, folder)
 	}
-	db, err := sessions.Open(ctx, o.Dir, sessions.Options{Epic: o.EpicID, Now: time.Now, Check: true})
-	if err != nil {
-		return done, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	r.done.Aside, r.w = db.PutAside(), writer{ctx: ctx, db: db, apart: true}
-	for _, path := range paths {
-		if ext := filepath.Ext(path); ext == ".db" || ext == ".vscdb" {
-			err = r.database(path)
-		} else {
-			err = r.session(path, r.files(path))
+	err = o.importing(ctx, &r.done, func(w *writer) (err error) {
+		r.w = w
+		for i := 0; i < len(paths) && err == nil; i++ {
+			if ext := filepath.Ext(paths[i]); ext == ".db" || ext == ".vscdb" {
+				err = r.database(paths[i])
+			} else {
+				err = r.session(paths[i], r.files(paths[i]))
+			}
 		}
-		if err != nil {
-			return r.done, err
-		}
-	}
-	return r.done, db.Commit()
+		return err
+	})
+	return r.done, err
 }
 
 // realPath resolves links in a path, as far as it exists.
@@ -164,8 +158,7 @@ func (r *ownReader) session(path string, lines ownLines) error {
 	}
 	switch {
 	case err == nil:
-		sessions, messages, calls := t.rows.Count()
-		r.done.Sessions, r.done.Messages, r.done.Calls = r.done.Sessions+sessions, r.done.Messages+messages, r.done.Calls+calls
+		r.done.count(t)
 	case errors.Is(err, errElsewhere), errors.Is(err, errRecorded):
 		r.done.LeftOut[err.Error()]++
 	case errors.Is(err, writing), r.w.ctx.Err() != nil:
@@ -187,7 +180,7 @@ func (r *ownReader) unread(path string, err error) {
 
 // read makes rows of a session, and writes them now and then and at the end. A session in which nothing was said makes none.
 func (r *ownReader) read(t *talk, path string, lines ownLines, write func() error) error {
-	reader := r.source.Reader(path, r.top)
+	reader := r.source.Reader(path)
 	t.rows.Begin(Stream{})
 	var place Place
 	var elsewhere, unread error

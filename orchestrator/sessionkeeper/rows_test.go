@@ -82,11 +82,14 @@ type night struct {
 	attempt
 }
 
+// noKind knows the CLI of no agent.
+func noKind(string) string { return "" }
+
 func newNight(t *testing.T, kind string) *night {
 	t.Helper()
 	n := &night{t: t, dir: t.TempDir()}
 	facts := &attemptFacts{run: "20261121T030000Z-abcd", task: "T1", number: 1, agent: kind + "-agent", model: "", kind: kind, dir: "/work/slot-1", session: ""}
-	o := Options{Top: "/work/shop", Dir: n.dir}
+	o := Options{Kind: noKind, Top: "/work/shop", Dir: n.dir}
 	n.attempt = *newAttempt(o.place(), facts)
 	return n
 }

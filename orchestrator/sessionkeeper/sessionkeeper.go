@@ -36,16 +36,12 @@ type Options struct {
 	Dir     string // relay's folder, where the files of attempts and the ledger are
 	EpicID  string
 	Run     string                   // the run under way; "": none
-	Kind    func(name string) string // the kind of an agent's CLI by its name; "": it is not known
+	Kind    func(name string) string // the kind of an agent's CLI by its name; "": it is not known; required but for ImportOwn
 	Warn    func(text string)        // hears what a person should know; required for a Keeper
 }
 
 func (o *Options) place() place {
-	p := place{dir: o.Dir, project: filepath.Base(o.Top), kind: o.Kind}
-	if p.kind == nil {
-		p.kind = func(string) string { return "" }
-	}
-	return p
+	return place{dir: o.Dir, project: filepath.Base(o.Top), kind: o.Kind}
 }
 
 func (o *Options) attempts(upTo uint64) (all attemptList, err error) {
@@ -85,46 +81,58 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 	if err != nil {
 		return done, err
 	}
+	err = o.importing(ctx, &done, func(w *writer) error {
+		mark, marked, err := w.db.Mark(ctx, logName)
+		if err == nil {
+			err = w.db.Unmark(ctx, logName) // the next run completes what is broken off here
+		}
+		for i := 0; i < len(wanted) && err == nil; i++ {
+			if err = context.Cause(ctx); err == nil {
+				err = done.attempt(w, newAttempt(o.place(), wanted[i]))
+			}
+		}
+		if marked && err == nil {
+			err = w.db.Write(ctx, sessions.Batch{Marks: []sessions.Mark{mark}})
+		}
+		return err
+	})
+	return done, err
+}
+
+// importing opens the ledger for as long as do writes an import into it.
+func (o *Options) importing(ctx context.Context, done *Imported, do func(w *writer) error) error {
 	db, err := sessions.Open(ctx, o.Dir, sessions.Options{Epic: o.EpicID, Now: time.Now, Check: true})
 	if err != nil {
-		return done, err
+		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	done.Aside = db.PutAside()
-	w := writer{ctx: ctx, db: db, apart: true}
-	mark, marked, err := db.Mark(ctx, logName)
-	if err == nil {
-		err = db.Unmark(ctx, logName) // the next run completes what is broken off here
+	if err = do(&writer{ctx: ctx, db: db}); err == nil {
+		err = db.Commit()
 	}
+	return errors.Join(err, db.Close())
+}
+
+// attempt replaces the rows of one attempt, unless they are all that is left of it.
+func (i *Imported) attempt(w *writer, a *attempt) error {
+	_, kept, err := w.db.Mark(w.ctx, a.facts.name())
 	if err != nil {
-		return done, err
+		return err
 	}
-	for _, f := range wanted {
-		if err := context.Cause(ctx); err != nil {
-			return done, err
-		}
-		a := newAttempt(o.place(), f)
-		_, kept, err := db.Mark(ctx, f.name())
-		if err != nil {
-			return done, err
-		}
-		if a.look(); kept && a.gone() { // its rows are all that is left
-			done.Gone++
-			continue
-		}
-		if err := w.settle(a); err != nil {
-			return done, err
-		}
-		done.Attempts++
-		for _, t := range a.talks {
-			sessions, messages, calls := t.rows.Count()
-			done.Sessions, done.Messages, done.Calls = done.Sessions+sessions, done.Messages+messages, done.Calls+calls
-		}
+	if a.look(); kept && a.gone() {
+		i.Gone++
+		return nil
 	}
-	if marked {
-		err = db.Write(ctx, sessions.Batch{Marks: []sessions.Mark{mark}})
+	err = w.settle(a)
+	i.Attempts++
+	for _, t := range a.talks {
+		i.count(t)
 	}
-	return done, errors.Join(err, db.Commit())
+	return err
+}
+
+func (i *Imported) count(t *talk) {
+	sessions, messages, calls := t.rows.Count()
+	i.Sessions, i.Messages, i.Calls = i.Sessions+sessions, i.Messages+messages, i.Calls+calls
 }
 
 func (o *Options) wanted(all []*attemptFacts, only string) (list []*attemptFacts, err error) {

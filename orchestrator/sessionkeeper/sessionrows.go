@@ -120,27 +120,11 @@ func (a *Assembler) Event(e runners.Message, at Place) {
 
 // Unreadable takes in a line that cannot be read, once there is a session. Several in a row are one message.
 func (a *Assembler) Unreadable(line []byte, at Place) {
-	s := a.main
-	if s == nil {
-		return
+	if s := a.main; s != nil && !s.unread {
+		quoted := strings.ToValidUTF8(string(line[:min(len(line), maxQuoted)]), "\uFFFD")
+		a.note(s, fmt.Sprintf("lines from byte %d on cannot be read; the first: %s", at.Offset, quoted), at)
+		s.unread = true
 	}
-	u := s.unread
-	if u == nil || s.last != u.m {
-		u = &unread{first: at}
-		u.first.Line = append([]byte(nil), line[:min(len(line), maxQuoted)]...)
-		u.m = a.note(s, "", at)
-		s.unread = u
-	}
-	u.lines++
-	u.m.content.Reset()
-	quoted := strings.ToValidUTF8(string(u.first.Line), "\uFFFD")
-	if u.lines == 1 {
-		fmt.Fprintf(&u.m.content, "1 line at byte %d cannot be read: %s", u.first.Offset, quoted)
-	} else {
-		fmt.Fprintf(&u.m.content, "%d lines from byte %d on cannot be read; the first: %s", u.lines, u.first.Offset, quoted)
-	}
-	a.changed.bytes++
-	a.changed.touch(u.m)
 }
 
 // Missing takes in that so many bytes of the stream are not there.
@@ -235,14 +219,13 @@ type session struct {
 	next  int64 // sequence of the next message
 	calls int64 // how many there are
 
-	byID   map[string]*message // of this stream, by the id that the CLI gave
-	recent []*message          // those, the oldest first
-	seen   map[uint64]int      // hashes of such ids, with the stream in which they came first
+	recent []*message     // of this stream, with ids that the CLI gave, the oldest first
+	seen   map[uint64]int // hashes of such ids, with the stream in which they came first
 	open   []*call
 
 	last   *message // of any role
 	answer *message // the last of the agent in this turn
-	unread *unread  // the last message, if it is about lines that cannot be read
+	unread bool     // the last message is about lines that cannot be read
 
 	queries    []string // ids of the messages that ask
 	turnCalls  int64
@@ -255,7 +238,7 @@ type session struct {
 }
 
 func (s *session) begin() {
-	s.byID, s.recent, s.open, s.unread = map[string]*message{}, nil, nil, nil
+	s.recent, s.open, s.unread = nil, nil, false
 	s.run = runners.MessageUsage{}
 }
 

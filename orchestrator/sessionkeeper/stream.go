@@ -18,7 +18,6 @@ import (
 
 const (
 	maxPrompt = 4 << 20
-	maxTimes  = 16 << 20
 	buffer    = 64 << 10
 
 	smallBuffer = 4 << 10
@@ -35,15 +34,12 @@ type stream struct {
 	times *runners.MessageTimes // nil: not read yet
 	read  int64                 // bytes of the file
 	shift int64                 // how much further that is in the stream as it came
-	done  bool
 }
 
-// begins lists the files of which a run of a CLI has one at least: what it printed, and what it was asked.
-func begins() []string {
-	return []string{relayfiles.Transcript, relayfiles.Transcript + relayfiles.Compressed, "brief.md", "prompt.md"}
+// exists reports whether there is what a run of a CLI printed, or what it was asked.
+func (s *stream) exists() bool {
+	return slices.ContainsFunc([]string{relayfiles.Transcript, relayfiles.Transcript + relayfiles.Compressed, "brief.md", "prompt.md"}, s.has)
 }
-
-func (s *stream) exists() bool { return slices.ContainsFunc(begins(), s.has) }
 
 func (s *stream) has(name string) bool {
 	_, err := os.Lstat(filepath.Join(s.folder, name))
@@ -53,8 +49,7 @@ func (s *stream) has(name string) bool {
 // seeTimes reads the file of times, once.
 func (s *stream) seeTimes() *runners.MessageTimes {
 	if s.times == nil {
-		text, _ := readFile(filepath.Join(s.folder, runners.TimesFile), maxTimes) // without, no time is known
-		times := runners.ParseTimes(text)
+		times := runners.ReadTimes(s.folder)
 		s.times = &times
 	}
 	return s.times
@@ -83,25 +78,19 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-type sink struct {
-	rows  *Assembler
-	flush func() error // called now and then during a long stream
-}
-
-// readAll reads the stream to its end. The last line needs no end.
-func (s *stream) readAll(to sink) error {
+// readAll reads the stream to its end, and calls flush now and then during a long one. The last line needs no end.
+func (s *stream) readAll(rows *Assembler, flush func() error) error {
 	s.seeTimes()
-	to.rows.Begin(Stream{Round: s.round, Prompt: s.prompt()})
-	if err := s.lines(to); err != nil {
+	rows.Begin(Stream{Round: s.round, Prompt: s.prompt()})
+	if err := s.lines(rows, flush); err != nil {
 		return err
 	}
-	to.rows.End(s.times.Last())
-	s.done = true
+	rows.End(s.times.Last())
 	return nil
 }
 
 // lines reads the lines of the file, if it is there: the agent may have removed it.
-func (s *stream) lines(to sink) error {
+func (s *stream) lines(rows *Assembler, flush func() error) error {
 	f, err := relayfiles.OpenTranscript(filepath.Join(s.folder, relayfiles.Transcript))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, runners.ErrNotRegular) {
 		return nil
@@ -113,9 +102,12 @@ func (s *stream) lines(to sink) error {
 	room := int(min(max(s.times.Size(), smallBuffer), buffer))
 	return relayfiles.EachLine(f, room, func(line []byte, size int64, whole bool) error {
 		if whole || s.complete(line, size) {
-			s.line(to.rows, line, size)
+			s.line(rows, line, size)
 		}
-		return to.flush()
+		if rows.Pending() < maxPending {
+			return nil
+		}
+		return flush()
 	})
 }
 

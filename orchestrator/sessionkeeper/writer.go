@@ -9,11 +9,9 @@ import (
 )
 
 type writer struct {
-	ctx   context.Context //nolint:containedctx // of the one who writes: what reads the streams knows no context
-	db    *sessions.DB
-	bytes int         // that were written since the last commit, about
-	apart bool        // what was added of a conversation is a transaction, and one with ids of another one begins again
-	wait  func() bool // waits while another program has the ledger locked, and reports whether to try again; nil: never
+	ctx  context.Context //nolint:containedctx // of the one who writes: what reads the streams knows no context
+	db   *sessions.DB
+	wait func() bool // waits while another program has the ledger locked, and reports whether to try again; nil: never
 }
 
 // retry does something with the ledger, again while another program has it locked.
@@ -25,24 +23,20 @@ func (w *writer) retry(do func() error) error {
 	return err
 }
 
-// begin begins a transaction, unless there is one that has room: it is for many attempts, or a part of a long one.
+// begin ends the transaction before, and begins one for an attempt, or for a part of a long one.
 func (w *writer) begin() error {
-	if w.apart || w.bytes >= maxPending {
-		if err := w.db.Commit(); err != nil {
-			return err
-		}
-		w.bytes = 0
+	if err := w.db.Commit(); err != nil {
+		return err
 	}
 	return w.retry(func() error { return w.db.Begin(w.ctx) })
 }
 
-// add writes what is new of a conversation. After one that has used an id of another one, which takes back the transaction, the error is
-// a *TakenError; apart, that one begins again with ids of its own, and the error is errAgain.
+// add writes what is new of a conversation. One that has used an id of another conversation, which takes back the transaction, begins
+// again with ids of its own, and the error is errAgain.
 func (w *writer) add(t *talk) error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	w.bytes += t.rows.Pending()
 	batch, begun := t.take()
 	forget, err := w.own(t, &batch, begun)
 	if err != nil {
@@ -54,7 +48,7 @@ func (w *writer) add(t *talk) error {
 		}
 	}
 	err = w.db.Write(w.ctx, batch)
-	if _, taken := errors.AsType[*sessions.TakenError](err); taken && w.apart && !t.about.Qualified {
+	if _, taken := errors.AsType[*sessions.TakenError](err); taken && !t.about.Qualified {
 		return t.restart()
 	}
 	return err

@@ -31,11 +31,7 @@ func TestSessionOfAnother(t *testing.T) {
 	var first []string
 	for range 2 {
 		w := writer{ctx: t.Context(), db: db}
-		if _, taken := errors.AsType[*sessions.TakenError](w.settle(newAttempt(n.place, n.facts))); !taken {
-			t.Error("what has the id of a row of another session was written")
-		}
 		a := newAttempt(n.place, n.facts)
-		w.apart = true
 		if err := errors.Join(w.settle(a), db.Commit()); err != nil {
 			t.Fatal(err)
 		}
@@ -60,10 +56,10 @@ func TestSessionOfAnother(t *testing.T) {
 		}
 	}
 	n.facts.ended = true
-	k := New(Options{Enabled: true, Top: "/work/shop", Dir: n.dir})
+	k := New(Options{Enabled: true, Kind: noKind, Top: "/work/shop", Dir: n.dir})
 	k.w, k.ended = writer{ctx: t.Context(), db: db}, []*attemptFacts{n.facts}
 	if err := k.settle(false); err != nil {
-		t.Errorf("a keeper that writes attempts together: %v", err)
+		t.Errorf("a keeper: %v", err)
 	}
 	if _, done, err := db.Mark(t.Context(), n.facts.name()); err != nil || !done {
 		t.Errorf("it has not written the attempt: %v", err)

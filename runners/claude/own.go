@@ -19,7 +19,7 @@ func OwnSessions() runners.OwnSessions {
 		Files: func(path string) []string {
 			return append([]string{path}, runners.Glob(strings.TrimSuffix(path, ".jsonl"), "subagents/agent-*.json*")...)
 		},
-		Reader: func(string, string) runners.MessageReader {
+		Reader: func(string) runners.MessageReader {
 			return adapter.Conversation[ownLine]((&ownSpeech{calls: map[string]string{}, seen: map[string]bool{}}).line)
 		},
 	}

@@ -15,7 +15,7 @@ func OwnSessions() runners.OwnSessions {
 	return runners.OwnSessions{
 		Folder: home,
 		Names:  []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
-		Reader: func(string, string) runners.MessageReader { return adapter.Conversation[ownLine]((&ownSpeech{}).line) },
+		Reader: func(string) runners.MessageReader { return adapter.Conversation[ownLine]((&ownSpeech{}).line) },
 	}
 }
 

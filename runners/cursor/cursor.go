@@ -21,7 +21,7 @@ func OwnSessions() runners.OwnSessions {
 			return filepath.Join(cmp.Or(folders[runtime.GOOS], adapter.InHome(env, ".config")), "Cursor", "User", "globalStorage")
 		},
 		Names: []string{"state.vscdb"},
-		Reader: func(string, string) runners.MessageReader {
+		Reader: func(string) runners.MessageReader {
 			return adapter.Conversation[record]((&speech{calls: map[string]string{}}).line)
 		},
 	}
@@ -111,12 +111,6 @@ func (s *speech) message(line []byte, r *record, tell func(runners.Message)) {
 	tell(runners.Message{Kind: runners.Used, Subtask: s.subtask, ID: r.BubbleID, Usage: used, At: s.at})
 }
 
-// statuses are what Cursor calls the ends of a call. Another one means that the call goes on.
-var statuses = map[string]runners.ActionStatus{
-	"completed": runners.ActionCompleted, "success": runners.ActionCompleted, "cancelled": runners.ActionCancelled,
-	"error": runners.ActionFailed, "failed": runners.ActionFailed,
-}
-
 func (s *speech) call(e runners.Message, r *record, tell func(runners.Message)) {
 	c := &r.ToolFormerData
 	e.Kind, e.ID, e.Message, e.Editor, e.Tool = runners.Called, c.ToolCallID, r.BubbleID, nil, c.Name
@@ -129,7 +123,7 @@ func (s *speech) call(e runners.Message, r *record, tell func(runners.Message)) 
 	}
 	_ = json.Unmarshal(e.Result, &result) // as far as it goes
 	s.calls[result.AgentID] = c.ToolCallID
-	if e.Status = statuses[c.Status]; result.Rejected || c.UserDecision == "rejected" {
+	if e.Status = adapter.Ends[c.Status]; result.Rejected || c.UserDecision == "rejected" {
 		e.Status = runners.Rejected
 	}
 	if e.Status != "" {

@@ -1,8 +1,6 @@
 package gemini
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -16,10 +14,9 @@ func OwnSessions() runners.OwnSessions {
 	return runners.OwnSessions{
 		Folder: home,
 		Names:  []string{"tmp/*/chats/session-*.json*"},
-		Reader: func(path, workspace string) runners.MessageReader {
+		Reader: func(path string) runners.MessageReader {
 			root := adapter.ReadSettings(filepath.Dir(filepath.Dir(path)), ".project_root")
-			s := &ownSpeech{dir: strings.TrimSpace(string(root)), workspace: workspace, said: map[string]bool{}}
-			return adapter.Conversation[ownLine](s.line)
+			return adapter.Conversation[ownLine]((&ownSpeech{dir: strings.TrimSpace(string(root)), said: map[string]bool{}}).line)
 		},
 	}
 }
@@ -28,9 +25,9 @@ func OwnSessions() runners.OwnSessions {
 // object, with all messages in it. The names of fields without a tag are those in JSON but for their case.
 type ownLine struct {
 	ownMessage
-	SessionID, ProjectHash, StartTime string
-	Messages                          []ownMessage
-	Set                               struct{ Messages []ownMessage } `json:"$set"`
+	SessionID, StartTime string
+	Messages             []ownMessage
+	Set                  struct{ Messages []ownMessage } `json:"$set"`
 }
 
 type ownMessage struct {
@@ -45,16 +42,13 @@ type ownMessage struct {
 
 // ownSpeech turns such lines into events of a conversation.
 type ownSpeech struct {
-	session, dir, workspace string
-	said                    map[string]bool // messages and calls: a message stands there again when its tools have ended
+	session, dir string
+	said         map[string]bool // messages and calls: a message stands there again when its tools have ended
 }
 
 func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
 	if l.SessionID != "" && s.session == "" {
 		s.session = l.SessionID
-		if hash := sha256.Sum256([]byte(s.workspace)); s.dir == "" && l.ProjectHash == hex.EncodeToString(hash[:]) {
-			s.dir = s.workspace
-		}
 		tell(runners.Message{Kind: runners.Began, ID: l.SessionID, Dir: s.dir, At: runners.Millis(l.StartTime)})
 	}
 	for _, list := range [][]ownMessage{l.Messages, l.Set.Messages, {l.ownMessage}} {
@@ -64,11 +58,6 @@ func (s *ownSpeech) line(_ []byte, l *ownLine, tell func(runners.Message)) {
 			}
 		}
 	}
-}
-
-// ends are what Gemini CLI calls the ends of a call.
-var ends = map[string]runners.ActionStatus{
-	"success": runners.ActionCompleted, "error": runners.ActionFailed, "cancelled": runners.ActionCancelled,
 }
 
 func (s *ownSpeech) message(m *ownMessage, tell func(runners.Message)) {
@@ -98,13 +87,13 @@ func (s *ownSpeech) message(m *ownMessage, tell func(runners.Message)) {
 	}
 	s.said[m.ID] = true
 	for _, c := range m.ToolCalls {
-		if ends[c.Status] == "" || s.said["call "+c.ID] {
+		if adapter.Ends[c.Status] == "" || s.said["call "+c.ID] {
 			continue
 		}
 		s.said["call "+c.ID] = true
 		call := runners.Message{Kind: runners.Called, ID: c.ID, Message: m.ID, At: e.At, Tool: c.Name, Params: c.Args}
 		tell(call)
-		call.Kind, call.At, call.Result, call.Status = runners.Returned, runners.Millis(c.Timestamp), c.Result, ends[c.Status]
+		call.Kind, call.At, call.Result, call.Status = runners.Returned, runners.Millis(c.Timestamp), c.Result, adapter.Ends[c.Status]
 		tell(call)
 	}
 }

@@ -62,7 +62,7 @@ func own(t *testing.T, kind string) runners.MessageReader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return source.Reader("session.jsonl", "/work/shop")
+	return source.Reader("session.jsonl")
 }
 
 func FuzzClaudeConversation(f *testing.F) {

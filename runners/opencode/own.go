@@ -3,34 +3,20 @@ package opencode
 import (
 	"cmp"
 	"path/filepath"
-	"strings"
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
 )
 
-// OwnSessions returns where opencode keeps its sessions: in a database, and earlier versions in a file for each session, message and part.
+// OwnSessions returns where opencode keeps its sessions: in a database, into which it moves the files of its earlier versions.
 func OwnSessions() runners.OwnSessions {
 	return runners.OwnSessions{
 		Folder: func(env []string) string {
 			return filepath.Join(cmp.Or(adapter.Variable(env, "XDG_DATA_HOME"), adapter.InHome(env, ".local", "share")), "opencode")
 		},
-		Names:  []string{"opencode*.db", "storage/session/*/ses_*.json"},
-		Files:  ownFiles,
-		Reader: func(string, string) runners.MessageReader { return adapter.Conversation[ownLine]((&ownSpeech{}).line) },
+		Names:  []string{"opencode*.db"},
+		Reader: func(string) runners.MessageReader { return adapter.Conversation[ownLine]((&ownSpeech{}).line) },
 	}
-}
-
-// ownFiles lists the files of a session: its own, and those of its messages, each before its parts.
-func ownFiles(path string) []string {
-	files := []string{path}
-	id := strings.TrimSuffix(filepath.Base(path), ".json")
-	storage := filepath.Join(filepath.Dir(path), "..", "..")
-	for _, m := range runners.Glob(storage, "message/"+id+"/msg_*.json") {
-		parts := runners.Glob(storage, "part/"+strings.TrimSuffix(filepath.Base(m), ".json")+"/prt_*.json")
-		files = append(append(files, m), parts...)
-	}
-	return files
 }
 
 // ownLine is a session, a message or a part of one. The names of fields without a tag are those in JSON but for their case.

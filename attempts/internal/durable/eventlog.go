@@ -3,6 +3,7 @@ package durable
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -185,10 +186,7 @@ func (s *scanner) line(text []byte, whole bool) error {
 		return nil
 	}
 	if s.first != nil {
-		lost := s.next
-		if lost == 0 {
-			lost = l.Seq - 1
-		}
+		lost := cmp.Or(s.next, l.Seq-1)
 		if l.Synced < lost {
 			return nil // written together with what was lost, and acknowledged no more than that
 		}

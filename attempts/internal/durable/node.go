@@ -65,13 +65,3 @@ func pairs(v reflect.Value, text func(string) *yaml.Node) (list []*yaml.Node) {
 	}
 	return list
 }
-
-// ValueAt returns the value of a key of a mapping; nil if it does not have the key.
-func ValueAt(mapping *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if n := mapping.Content[i]; n.Kind == yaml.ScalarNode && n.Value == key {
-			return mapping.Content[i+1]
-		}
-	}
-	return nil
-}

@@ -109,10 +109,7 @@ func (opts installOptions) install(base string, f configs.CommandFile) error {
 		fmt.Fprintf(opts.app.Out, "would write  %s\n", path)
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	if err := project.ReplaceFile(path, f.Content); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), project.ReplaceFile(path, f.Content)); err != nil {
 		return err
 	}
 	fmt.Fprintf(opts.app.Out, "written  %s\n", path)

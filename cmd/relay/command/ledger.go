@@ -30,16 +30,12 @@ logs of all runs below runs/.`,
 }
 
 func newLedgerValidateCommand(a *cli.App) *cobra.Command {
-	var repair bool
-	cmd := printing(&cobra.Command{
+	return printing(&cobra.Command{
 		Use:   "validate",
 		Short: "Check ledger and logs for damage",
-		Long:  "Check ledger and logs for damage. With --repair it does what relay ledger\nrepair does.",
 	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
-		return runLedgerValidate(cmd.Context(), a, repair, asJSON)
+		return runLedgerValidate(cmd.Context(), a, false, asJSON)
 	})
-	cmd.Flags().BoolVar(&repair, "repair", false, "repair what is damaged; a copy is kept")
-	return cmd
 }
 
 func newLedgerRepairCommand(a *cli.App) *cobra.Command {

@@ -14,7 +14,6 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/view"
 )
 
 type logsOptions struct {
@@ -76,7 +75,7 @@ func runLogs(ctx context.Context, opts logsOptions) error {
 			return unknown
 		}
 		opts.task = t.ID
-		list, err = opts.ofTask(view, p.EpicFlag())
+		list, err = opts.ofTask(view)
 	}
 	if err != nil {
 		return err
@@ -97,21 +96,10 @@ func (opts logsOptions) show(ctx context.Context, p *project.Project, list []age
 }
 
 // ofTask returns the attempt of the task that is asked for. Of one that a run may still begin there may be none, if it is followed.
-func (opts logsOptions) ofTask(v *attempts.View, flag string) ([]agentlog.Attempt, error) {
-	rec := v.Ledger.Record(opts.task)
-	if opts.follow && len(rec.Attempts) == 0 && project.IsActive(v) {
+func (opts logsOptions) ofTask(view *attempts.View) ([]agentlog.Attempt, error) {
+	rec := view.Ledger.Record(opts.task)
+	if opts.follow && len(rec.Attempts) == 0 && project.IsActive(view) {
 		return nil, nil
-	}
-	if g := rec.Gate; g != nil {
-		gated := fmt.Sprintf("%s is gated: %s", opts.task, g.Text())
-		if len(rec.Attempts) == 0 {
-			return nil, &terminal.Hinted{Err: errors.New(gated + "; it has not been tried"), Hint: "relay show " + opts.task + flag}
-		}
-		next := "relay ungate " + opts.task + flag + " to try again"
-		if g.Reason == attempts.AwaitsAnswer {
-			next = view.Answering(opts.task).Type + flag
-		}
-		fmt.Fprintf(opts.app.Err, "relay: note: %s; %s\n", gated, next)
 	}
 	at, err := agentlog.PickAttempt(opts.task, rec, opts.attempt)
 	if err != nil {

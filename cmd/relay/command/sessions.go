@@ -57,8 +57,8 @@ func newSessionsShowCommand(a *cli.App) *cobra.Command {
 		Use:   "show SESSION",
 		Short: "Print a conversation",
 		Long: `Print a conversation in order, with its tool calls and its subagents at their
-place. --events prints only what was said, turn by turn. Secrets are taken out
-and long texts are cut; --raw into a file or pipe changes nothing.`,
+place. --events prints only what was said. Secrets are taken out and long texts
+are cut; --raw into a file or pipe changes nothing.`,
 		Example: `  relay sessions show 4f0c
   relay sessions show 4f0c --turn 2 --raw | less
   relay sessions show 4f0c --events`,
@@ -72,7 +72,7 @@ and long texts are cut; --raw into a file or pipe changes nothing.`,
 	})
 	f := cmd.Flags()
 	f.IntVar(&o.Turn, "turn", 0, "only turn `N`, counted from 1")
-	f.BoolVar(&o.Events, "events", false, "print what was said, turn by turn, without tool calls")
+	f.BoolVar(&o.Events, "events", false, "print what was said, without tool calls")
 	f.BoolVar(&o.Raw, "raw", false, "print whole texts; into a file or pipe with secrets")
 	cmd.MarkFlagsMutuallyExclusive("raw", "json")
 	return cmd
@@ -103,23 +103,20 @@ func newSessionsSearchCommand(a *cli.App) *cobra.Command {
 	cmd := viewing(a, &cobra.Command{
 		Use:   "search WORD...",
 		Short: "Search messages and tool results",
-		Long: `Search messages and tool results, the newest first. A word
-that ends in * stands for all that begin so; words in quotes belong together.`,
+		Long: `Search messages and tool results that have all words, the newest first. Parts of
+words match too; words in quotes belong together.`,
 		Example: `  relay sessions search rate limit
-  relay sessions search "connection refused" retr*`,
+  relay sessions search "connection refused" retr`,
 		Args: cobra.MinimumNArgs(1),
 	}, func(cmd *cobra.Command, args []string, v *agentlog.SessionView) error {
-		if most < 1 || most > maxHits {
-			return &terminal.UsageError{Message: "--last is from 1 to 1000", Hint: "relay sessions search --last 100 WORD"}
+		if most < 1 {
+			return &terminal.UsageError{Message: "--last is at least 1", Hint: "relay sessions search --last 100 WORD"}
 		}
 		return v.Search(cmd.Context(), args, most)
 	})
 	cmd.Flags().IntVar(&most, "last", 20, "print the last `N` of them")
 	return cmd
 }
-
-// maxHits is how much a search may ask for.
-const maxHits = 1000
 
 func newSessionsSQLCommand(a *cli.App) *cobra.Command {
 	var limits sessions.Limits

@@ -93,7 +93,10 @@ func runSessionsFork(ctx context.Context, opts sessionsForkOptions) error {
 	_, err = sessionkeeper.Import(ctx, project.SessionOptions(t.Project, t.Plan), done.Folder)
 	if err == nil {
 		err = agentlog.WithSessions(ctx, opts.app, t.Project, func(ledger *sessions.Reader) error {
-			done.Session, err = agentlog.SessionOf(ctx, ledger, request.ID)
+			list, err := ledger.List(ctx, sessions.Filter{Task: request.ID})
+			if len(list) > 0 {
+				done.Session = list[0].ID
+			}
 			return err
 		})
 	}
@@ -118,9 +121,7 @@ func (o *sessionsForkOptions) request(ctx context.Context, p *project.Project, p
 		Prompt: reanchor.Fork{Query: o.query, Said: from.Said(), By: from.By()},
 		Branch: sessionkeeper.Fork{Session: from.Session.ID, Turn: from.Turn.ID, Parent: from.Turn.Parent},
 	}
-	if r.Run == "" {
-		r.Run = "forks" // of sessions that belong to no run
-	}
+	r.Run = cmp.Or(r.Run, "forks") // of sessions that belong to no run
 	if _, err := p.Agents.Program(r.Runner); err != nil {
 		return r, project.NoRunner("", err)
 	}

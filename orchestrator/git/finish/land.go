@@ -40,7 +40,11 @@ func land(ctx context.Context, f *Step) error {
 		call.Env = append(call.Env, "GIT_REFLOG_ACTION="+reflog(f),
 			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=branch."+f.Into+".mergeOptions", "GIT_CONFIG_VALUE_0=") // a user's are for merges of theirs
 	}
-	err := records(f).Do(ctx, func() error {
+	var apart *worktree.RecordsApart // keeps out what the ledger has beyond its commit, while git changes it
+	if f.ledger {
+		apart = &worktree.RecordsApart{Repo: f.branch.Repo, All: true}
+	}
+	err := apart.Do(ctx, func() error {
 		_, err := f.branch.Repo.Run(ctx, call)
 		return err
 	})
@@ -51,14 +55,6 @@ func land(ctx context.Context, f *Step) error {
 		return &attempts.RefusedError{Reason: f.Into + " was moved by another process just now", Hint: "type relay finish again"}
 	}
 	return fmt.Errorf("put %s at %.12s: %w", f.Into, f.New, err)
-}
-
-// records keeps out of the checkout what the ledger of LedgerSync has beyond its commit, while git changes that ledger.
-func records(f *Step) *worktree.RecordsApart {
-	if !f.ledger {
-		return nil
-	}
-	return &worktree.RecordsApart{Repo: f.branch.Repo, All: true}
 }
 
 // verify fails unless Into is where it was put, or has gone on from there since.

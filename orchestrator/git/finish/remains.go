@@ -54,7 +54,11 @@ type Remains struct {
 // plans and forks may be.
 func (o Remains) List(ctx context.Context) ([]Leftover, error) {
 	var found []Leftover
-	for _, dir := range o.places() {
+	dirs := []string{o.Worktrees}
+	if o.Below != "" && o.Below != o.Worktrees {
+		dirs = append(dirs, o.Below)
+	}
+	for _, dir := range dirs {
 		slots, err := o.worktrees(ctx, dir)
 		if err != nil {
 			return nil, err
@@ -86,7 +90,9 @@ func (o Remains) Remove(ctx context.Context, l Leftover) error {
 		return o.removeSlot(ctx, l)
 	case LeftBranch:
 		epic := epicOf(l.Name)
-		lock, err := attempts.Hold(git.EpicLock(o.Git, epic), o.holder(epic)) // no run of it may begin meanwhile
+		me := attempts.Self(epic, time.Now())
+		me.Dir = o.Dir
+		lock, err := attempts.Hold(git.EpicLock(o.Git, epic), me) // no run of it may begin meanwhile
 		if err != nil {
 			return err
 		}
@@ -118,14 +124,6 @@ func (o Remains) removeSlot(ctx context.Context, l Leftover) error {
 		return err
 	}
 	return slots.Remove(ctx, name)
-}
-
-// places returns the folders that slots can be in.
-func (o Remains) places() []string {
-	if o.Below == "" || o.Below == o.Worktrees {
-		return []string{o.Worktrees}
-	}
-	return []string{o.Worktrees, o.Below}
 }
 
 // worktrees lists the slots below a folder.
@@ -186,13 +184,6 @@ func (o Remains) branches(ctx context.Context) ([]Leftover, error) {
 func epicOf(branch string) string {
 	id, _, _ := strings.Cut(strings.TrimPrefix(branch, git.TaskBranches), "/")
 	return id
-}
-
-// holder returns this process as the holder of an epic's lock while it cleans up.
-func (o Remains) holder(epicID string) attempts.Holder {
-	me := attempts.Self(epicID, time.Now())
-	me.Dir = o.Dir
-	return me
 }
 
 // busy returns text that says where an epic is worked: in another checkout, for no run is active here.

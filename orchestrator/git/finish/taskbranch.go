@@ -43,12 +43,6 @@ func (b Branch) Unmerged(ctx context.Context, repo *git.Repo) (string, error) {
 	return "", err
 }
 
-// Reasons why a branch of a task is a person's.
-const (
-	unkeptWords = "commits that have neither landed nor been kept elsewhere: "
-	onItWords   = "it is checked out in "
-)
-
 // BranchInUse reports what makes a branch of a task (its name without refs/heads/) a person's, and where: the worktree that is on it, or
 // commits that are in no other ref. That kept is in one, the caller knows.
 func BranchInUse(ctx context.Context, repo *git.Repo, branch, kept string) (at, own string, err error) {
@@ -66,9 +60,9 @@ func BranchInUse(ctx context.Context, repo *git.Repo, branch, kept string) (at, 
 func WhyInUse(at, own string) string {
 	switch {
 	case own != "":
-		return unkeptWords + own
+		return "commits that have neither landed nor been kept elsewhere: " + own
 	case at != "":
-		return onItWords + at
+		return "it is checked out in " + at
 	}
 	return ""
 }

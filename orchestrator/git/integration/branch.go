@@ -71,9 +71,7 @@ func create(ctx context.Context, b *Branch, head string) (tip string, err error)
 	if tip, err = b.Tip(ctx); err != nil {
 		return "", err
 	}
-	if tip == "" {
-		tip = head
-	}
+	tip = cmp.Or(tip, head)
 	if err = updateRefs(ctx, b, tip); err == nil {
 		return tip, nil
 	}
@@ -166,11 +164,7 @@ type move struct{ ref, from, to string }
 func moveRefs(ctx context.Context, b *Branch, moves ...move) error {
 	var script strings.Builder
 	for _, m := range moves {
-		from := m.from
-		if from == "" {
-			from = strings.Repeat("0", len(m.to))
-		}
-		fmt.Fprintf(&script, "update %s %s %s\n", m.ref, m.to, from)
+		fmt.Fprintf(&script, "update %s %s %s\n", m.ref, m.to, cmp.Or(m.from, strings.Repeat("0", len(m.to))))
 	}
 	var err error
 	for range 2 {

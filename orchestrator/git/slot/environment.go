@@ -43,11 +43,7 @@ func Env(dir string, user Checkout, env []string) []string {
 	for _, own := range [][2]string{
 		{"COMPOSE_PROJECT_NAME", name}, {"RELAY_PORT_BASE", fmt.Sprint(firstPort + ports*(block(dir)%blocks))}, {"TMPDIR", temp(dir)},
 	} {
-		has := own[1] == ""
-		for _, entry := range env {
-			has = has || strings.HasPrefix(entry, own[0]+"=")
-		}
-		if !has {
+		if own[1] != "" && !slices.ContainsFunc(env, func(entry string) bool { return strings.HasPrefix(entry, own[0]+"=") }) {
 			env = append(env, own[0]+"="+own[1])
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -227,13 +228,8 @@ func refsFor(ctx context.Context, from *git.Repo) (string, error) {
 			found[fields[1]] = cmp.Or(found[fields[1]], fields[0])
 		}
 	}
-	names := make([]string, 0, len(found))
-	for name := range found {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var text strings.Builder
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
 		fmt.Fprintf(&text, "%s %s\n", found[name], name)
 	}
 	return text.String(), nil

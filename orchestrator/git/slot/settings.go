@@ -1,6 +1,7 @@
 package slot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -140,9 +141,7 @@ func Address(repo *git.Repo, url string) string {
 
 // lfsStorage returns where large files are kept (git-lfs-config): in the user's repository, whoever has fetched them.
 func lfsStorage(repo *git.Repo, configured string) string {
-	if configured == "" {
-		configured = "lfs"
-	}
+	configured = cmp.Or(configured, "lfs")
 	if filepath.IsAbs(configured) {
 		return configured
 	}

@@ -60,21 +60,15 @@ func CheckRepository(ctx context.Context, repo *git.Repo) error {
 	return checkFilters(ctx, repo)
 }
 
-// access returns an error when relay may not read a file, or not write into a folder.
-func access(path string, d fs.DirEntry) error {
-	if d.IsDir() {
-		return unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK)
-	}
-	return unix.Access(path, unix.R_OK)
-}
-
 // checkAccess refuses a repository in which another user, such as root with sudo git, has made objects or branches that git cannot go on
 // with.
 func checkAccess(repo *git.Repo) error {
 	for _, part := range []string{"objects", "refs/heads", "logs/refs/heads"} {
 		err := filepath.WalkDir(filepath.Join(repo.CommonDir(), part), func(path string, d fs.DirEntry, err error) error {
-			if err == nil {
-				err = access(path, d)
+			if err == nil && d.IsDir() {
+				err = unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK)
+			} else if err == nil {
+				err = unix.Access(path, unix.R_OK)
 			}
 			if err == nil || errors.Is(err, fs.ErrNotExist) { // git clears up meanwhile
 				return nil

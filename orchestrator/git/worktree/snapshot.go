@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -134,10 +135,7 @@ func (s *Snapshot) list(ctx context.Context, args ...string) ([]string, error) {
 
 // Source returns what git restore takes the files from.
 func (s *Snapshot) Source() string {
-	if s.ref != "" {
-		return s.ref
-	}
-	return s.Commit
+	return cmp.Or(s.ref, s.Commit)
 }
 
 // Forget removes what is only there while a run is on; keep says that the copy is still needed.

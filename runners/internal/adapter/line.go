@@ -41,3 +41,9 @@ func (c Conversation[E]) Line(line []byte, tell func(runners.Message)) bool {
 	}
 	return ev != nil || !torn && len(bytes.TrimSpace(line)) == 0
 }
+
+// Ends are what programs call the ends of a tool call. Another word means that the call goes on.
+var Ends = map[string]runners.ActionStatus{
+	"completed": runners.ActionCompleted, "success": runners.ActionCompleted, "cancelled": runners.ActionCancelled,
+	"error": runners.ActionFailed, "failed": runners.ActionFailed,
+}

@@ -12,8 +12,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -57,7 +55,7 @@ func NewViewer(a *cli.App, p *project.Project, o Options) *Viewer {
 
 // Has reports whether there is a log of an attempt: there is none where no agent was started.
 func (v *Viewer) Has(at Attempt) bool {
-	streams := v.streams(at)
+	streams := v.streams(at, nil)
 	closeAll(streams)
 	return len(streams) > 0
 }
@@ -65,7 +63,7 @@ func (v *Viewer) Has(at Attempt) bool {
 // Show prints the logs of attempts, one after the other. It fails for an attempt that has none.
 func (v *Viewer) Show(list []Attempt) error {
 	for _, at := range list {
-		streams := v.streams(at)
+		streams := v.streams(at, nil)
 		if len(streams) == 0 {
 			return &terminal.Hinted{
 				Err:  fmt.Errorf("attempt %d of %s has no log", at.ID, at.Task),
@@ -86,36 +84,26 @@ func (v *Viewer) Show(list []Attempt) error {
 
 // show prints what streams have now. ended says that nothing writes to them any more.
 func (v *Viewer) show(streams []*stream, ended bool) error {
-	if v.options.Tail == 0 {
-		for _, s := range streams {
-			if err := s.readOn(ended, v.print); err != nil {
-				return err
+	take, list, more, most := v.print, []Entry(nil), false, v.options.Tail
+	if most > 0 {
+		take = func(e Entry) {
+			if list = append(list, e); len(list) >= 2*most {
+				list, more = slices.Delete(list, 0, most), true
 			}
-			s.flush(v.print)
 		}
-		return nil
 	}
-	var parts [][]Entry
-	room, more := v.options.Tail, false
-	for _, s := range slices.Backward(streams) {
-		if room == 0 { // what comes later is read on from here
-			more = true
-			s.offset, s.size = s.fileSize(), s.fileSize()
-			continue
-		}
-		part, left, err := s.tail(room, ended)
-		if err != nil {
+	for _, s := range streams {
+		if err := s.readOn(ended, take); err != nil {
 			return err
 		}
-		parts, room, more = append(parts, part), room-len(part), more || left
+		s.flush(take)
 	}
-	if more {
+	if more || most > 0 && len(list) > most {
 		fmt.Fprint(v.app.Err, "relay: note: this is the end of the log; --all prints everything\n")
+		list = list[max(len(list)-most, 0):]
 	}
-	for _, part := range slices.Backward(parts) {
-		for _, e := range part {
-			v.print(e)
-		}
+	for _, e := range list {
+		v.print(e)
 	}
 	return nil
 }
@@ -126,52 +114,33 @@ func (v *Viewer) folder(at Attempt) string {
 	return v.project.File(attempts.RunsDir, at.Run, at.Task, fmt.Sprint(at.ID))
 }
 
-// paths returns the transcripts of an attempt, without what the name of a compressed one ends with, in the order in which they began.
+// paths returns the transcripts of an attempt, without what the name of a compressed one ends with.
 func (v *Viewer) paths(at Attempt) (list []string) {
-	folder := v.folder(at)
-	began := map[string]int64{}
 	for _, place := range places {
-		found, _ := fs.Glob(os.DirFS(folder), path.Join(place, relayfiles.Transcript+"*")) // the patterns are right
-		for _, name := range found {
-			name = strings.TrimSuffix(name, relayfiles.Compressed)
-			at := filepath.Join(folder, filepath.FromSlash(name))
-			if path.Base(name) == relayfiles.Transcript && began[at] == 0 {
-				began[at] = beginOf(at)
-				list = append(list, at)
+		for _, end := range []string{"", relayfiles.Compressed} {
+			for _, name := range runners.Glob(v.folder(at), path.Join(place, relayfiles.Transcript+end)) {
+				if name = strings.TrimSuffix(name, end); !slices.Contains(list, name) {
+					list = append(list, name)
+				}
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(began[a], began[b]) })
 	return list
 }
 
-// beginOf returns when a transcript had its first bytes, or else when it was last written, in milliseconds.
-func beginOf(path string) int64 {
-	if f, err := runners.OpenRegular(filepath.Join(filepath.Dir(path), runners.TimesFile)); err == nil {
-		const timesHead = 256 // has the first line
-		head := make([]byte, timesHead)
-		n, _ := io.ReadFull(f, head)
-		_ = f.Close() // it was read only
-		times := runners.ParseTimes(head[:n])
-		if first := times.First(); first > 0 {
-			return first
-		}
-	}
-	for _, name := range []string{path, path + relayfiles.Compressed} {
-		if info, err := os.Lstat(name); err == nil {
-			return max(info.ModTime().UnixMilli(), 1)
-		}
-	}
-	return 1
-}
-
-// streams opens what the agents of an attempt have printed, in the order in which they began. It leaves out what it cannot open.
-func (v *Viewer) streams(at Attempt) (list []*stream) {
+// streams opens what the agents of an attempt have printed, in the order in which they began. It leaves out what is known, and what it
+// cannot open.
+func (v *Viewer) streams(at Attempt, known []*stream) (list []*stream) {
 	for _, name := range v.paths(at) {
+		if slices.ContainsFunc(known, func(s *stream) bool { return s.path == name }) {
+			continue
+		}
 		if s := v.open(at, name); s != nil {
+			s.times = runners.ReadTimes(filepath.Dir(name))
 			list = append(list, s)
 		}
 	}
+	slices.SortStableFunc(list, func(a, b *stream) int { return cmp.Compare(a.times.First(), b.times.First()) })
 	return list
 }
 

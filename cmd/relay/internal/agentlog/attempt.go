@@ -68,9 +68,6 @@ func (a *TaskAttempt) text(out io.Writer, part AttemptPart) error {
 		} else {
 			err = noFile(path, err)
 		}
-		if none, ok := errors.AsType[*terminal.Hinted](err); ok && len(a.Receipt.Checks) > 0 {
-			none.Hint = "no agent was started (relay show " + a.Task + " --checks says why), or the file was removed"
-		}
 		return err
 	default: // checks
 	}

@@ -56,12 +56,3 @@ func (b *Branch) Said() (list []reanchor.Said) {
 	}
 	return list
 }
-
-// SessionOf returns the id of the first session about a task, or of a fork; "" when there is none.
-func SessionOf(ctx context.Context, ledger *sessions.Reader, task string) (string, error) {
-	list, err := ledger.List(ctx, sessions.Filter{Task: task})
-	if err != nil || len(list) == 0 {
-		return "", err
-	}
-	return list[0].ID, nil
-}

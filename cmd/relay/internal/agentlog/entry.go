@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/orchestrator/report"
@@ -59,6 +61,7 @@ const (
 	Done     Kind = "result"
 	Failed   Kind = "failed"
 	Rejected Kind = "rejected"
+	Stopped  Kind = "stopped" // a call that had not ended
 	Used     Kind = "used"
 	Prints   Kind = "prints" // a line of no known form
 	Note     Kind = "note"   // of the CLI, or of relay
@@ -90,11 +93,15 @@ func (s *stream) event(e Entry, told *runners.Message, take printer) {
 		}
 		e.Tool = s.safe(told.Tool, lineLength)
 		var what string
-		e.Kind, what = doing(told.Tool, told.Params)
+		if e.Kind, what = doing(told.Tool, told.Params); s.raw {
+			e.Kind, what = Calls, string(told.Params)
+		}
 		e.Text = s.safe(what, mostSaid)
 	case runners.Returned:
 		delete(s.open, told.ID)
-		e.Kind = map[runners.ActionStatus]Kind{runners.ActionFailed: Failed, runners.Rejected: Rejected}[told.Status]
+		e.Kind = map[runners.ActionStatus]Kind{
+			runners.ActionFailed: Failed, runners.Rejected: Rejected, runners.ActionCancelled: Stopped,
+		}[told.Status]
 		s.result(&e, told.Result)
 		if e.Kind == Done && e.Text == "" {
 			return
@@ -152,8 +159,11 @@ func (s *stream) note(e Entry, msg string, take printer) {
 func dropped(n int64) string { return fmt.Sprintf("%d bytes of the log were dropped here", n) }
 
 // safe is a text without secrets and what drives a terminal, at most so many bytes of it. It is cut last: half a secret is not known for
-// one.
+// one. Raw, it is the text as it is.
 func (s *stream) safe(words string, most int) string {
+	if s.raw {
+		return words
+	}
 	return plaintext.Clip(strings.TrimSpace(s.clean(plaintext.Clean(plaintext.Head(words, mostRead)))), most)
 }
 
@@ -171,6 +181,10 @@ func (s *stream) result(e *Entry, raw json.RawMessage) {
 		}
 	}
 	words := Readable(string(raw))
+	if s.raw {
+		e.Text = words
+		return
+	}
 	if code := fields["exit_code"]; code != nil && len(words) > 0 && words[0] == '{' {
 		words = "" // it has printed nothing
 		if e.Kind == Failed {
@@ -277,14 +291,17 @@ func (v *Viewer) print(e Entry) {
 		fmt.Fprintln(v.app.Out, v.app.Out.Palette.Strong(source+":"))
 		v.source = source
 	}
-	at := "        "
+	e.write(v.app.Out, v.app.Out.Palette, mark)
+}
+
+// write prints an entry as text. Each of its lines begins with mark.
+func (e *Entry) write(w io.Writer, paint terminal.Palette, mark string) {
+	at, kind, sub := "        ", fmt.Sprintf("%-8s", e.Kind), ""
 	if !e.At.IsZero() {
 		at = e.At.Local().Format(time.TimeOnly)
 	}
-	begin := fmt.Sprintf("%s%s %-8s ", mark, at, e.Kind)
-	next := mark + strings.Repeat(" ", len(begin)-len(mark))
 	if e.Sub {
-		begin, next = begin+"| ", next+"| "
+		sub = "| "
 	}
 	lines := strings.Split(e.words(), "\n")
 	if e.Omitted > 0 {
@@ -295,22 +312,15 @@ func (v *Viewer) print(e Entry) {
 			lines = append(lines, left)
 		}
 	}
-	row := strings.TrimRight(begin+lines[0], " ")
-	out := []string{mark + v.painted(row[len(mark):], at, e.Kind)}
-	for _, line := range lines[1:] {
-		out = append(out, strings.TrimRight(next+line, " "))
+	if e.Kind == Failed {
+		kind = paint.Bad(kind)
 	}
-	fmt.Fprintln(v.app.Out, strings.Join(out, "\n"))
-}
-
-// painted marks the time of an entry's first row, and what failed.
-func (v *Viewer) painted(row, at string, k Kind) string {
-	paint := v.app.Out.Palette
-	rest := strings.TrimPrefix(row, at)
-	if k == Failed {
-		rest = strings.Replace(rest, string(k), paint.Bad(string(k)), 1)
+	begin := paint.Dim(at) + " " + kind + " "
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(mark+begin+sub+line, " ")
+		begin = strings.Repeat(" ", len("15:04:05 rejected "))
 	}
-	return paint.Dim(row[:len(row)-len(rest)]) + rest
+	fmt.Fprintln(w, strings.Join(lines, "\n"))
 }
 
 func (e *Entry) source() string {

@@ -41,7 +41,7 @@ func (v *Viewer) Follow(ctx context.Context, task string, list []Attempt) error 
 		}
 	}()
 	for _, at := range list {
-		one := &followed{Attempt: at, streams: v.streams(at), over: !at.EndedAt.IsZero()}
+		one := &followed{Attempt: at, streams: v.streams(at, nil), over: !at.EndedAt.IsZero()}
 		f.list, f.seen[at.Task] = append(f.list, one), at.ID
 		if err := v.show(one.streams, one.over); err != nil {
 			return err
@@ -113,14 +113,7 @@ func (f *follower) take(task string, at *attempts.Attempt, run string) {
 // look prints what has come since the last look. last says that nothing more comes.
 func (f *follower) look(last bool) error {
 	for _, at := range f.list {
-		for _, name := range f.paths(at.Attempt) {
-			if slices.ContainsFunc(at.streams, func(s *stream) bool { return s.path == name }) {
-				continue
-			}
-			if s := f.open(at.Attempt, name); s != nil {
-				at.streams = append(at.streams, s)
-			}
-		}
+		at.streams = append(at.streams, f.streams(at.Attempt, at.streams)...)
 		for _, s := range at.streams {
 			ended := last || at.over
 			if s.fileSize() == s.size && !ended {

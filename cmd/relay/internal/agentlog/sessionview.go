@@ -53,10 +53,8 @@ func Hinted(err error) error {
 			return &terminal.Hinted{Err: err, Hint: hint}
 		}
 	}
-	if unknown, ok := errors.AsType[*sessions.UnknownError](err); ok && unknown.Turn {
-		return &terminal.Hinted{Err: err, Hint: "relay sessions turns SESSION prints those of a session"}
-	} else if ok {
-		return &terminal.Hinted{Err: err, Hint: "relay sessions list prints those that are there"}
+	if _, ok := errors.AsType[*sessions.UnknownError](err); ok {
+		return &terminal.Hinted{Err: err, Hint: "relay sessions list prints sessions, relay sessions turns SESSION the turns of one"}
 	}
 	if _, ok := errors.AsType[*sessions.AmbiguousError](err); ok {
 		return &terminal.Hinted{Err: err, Hint: "write more of the id"}
@@ -118,12 +116,12 @@ func origin(o sessions.Origin) string {
 	return line
 }
 
-// when is a time of the ledger, in UTC; "-" where there is none.
+// when is a time of the ledger; "-" where there is none.
 func when(ms int64) string {
 	if ms <= 0 {
 		return "-"
 	}
-	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05")
+	return time.UnixMilli(ms).Format(time.DateTime)
 }
 
 // most bounds what is looked through for secrets in one text.
@@ -154,7 +152,7 @@ func shown[T any](v *SessionView, list []T, err error, none string) (done bool, 
 		return true, err
 	case v.JSON:
 		return true, v.printJSON(append([]T{}, list...)) // nil would be printed as null
-	case len(list) == 0 && none != "":
+	case len(list) == 0:
 		fmt.Fprintln(v.App.Err, "relay: note: "+none)
 		return true, nil
 	}

@@ -9,25 +9,23 @@ import (
 	"strings"
 
 	"relay/attempts/sessions"
-	"relay/epic/plaintext"
+	"relay/cmd/relay/internal/terminal"
+	"relay/runners"
 )
 
 // ShowOptions say which part of a conversation is shown, and how.
 type ShowOptions struct {
 	Session string // may be shortened
 	Turn    int    // only this one, from 1; 0: all
-	Events  bool   // what was said, turn by turn, without tool calls
+	Events  bool   // what was said, without tool calls
 	Raw     bool   // whole texts, with secrets unless they go to a terminal
 }
 
 // How much is shown.
 const (
-	pageSize     = 100     // messages that are read at once
-	maxContent   = 8 << 10 // bytes of a message
-	maxParams    = 200     // bytes
-	maxResult    = 800     // bytes
-	maxNested    = 3       // levels of subagents
-	nestedLength = 20      // messages of a subagent
+	pageSize     = 100 // messages that are read at once
+	maxNested    = 3   // levels of subagents
+	nestedLength = 20  // messages of a subagent
 )
 
 type conversation struct {
@@ -42,10 +40,7 @@ func (v *SessionView) Show(ctx context.Context, o ShowOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.Events {
-		return v.events(ctx, &s, o)
-	}
-	part := sessions.Part{}
+	part := sessions.Part{Spoken: o.Events}
 	if o.Turn > 0 {
 		e, err := v.Ledger.Exchange(ctx, s.ID, o.Turn)
 		if err != nil {
@@ -53,38 +48,37 @@ func (v *SessionView) Show(ctx context.Context, o ShowOptions) error {
 		}
 		part.From, part.To = e.From, e.To
 	}
-	if !v.JSON {
-		return newWriter(v, &s, o).messages(ctx, &s, part)
+	if v.JSON {
+		list, err := v.Ledger.Conversation(ctx, s.ID, part)
+		if err != nil {
+			return err
+		}
+		return v.printJSON(&conversation{Session: s, From: part.From, Messages: append([]sessions.Said{}, list...)})
 	}
-	list, err := v.Ledger.Conversation(ctx, s.ID, part)
-	if err != nil {
-		return err
-	}
-	return v.printJSON(&conversation{Session: s, From: part.From, Messages: append([]sessions.Said{}, list...)})
-}
-
-type writer struct {
-	view *SessionView
-	out  io.Writer
-	raw  bool
-}
-
-func newWriter(v *SessionView, s *sessions.Session, o ShowOptions) *writer {
-	w := &writer{view: v, out: v.App.Out, raw: o.Raw}
+	w := &writer{view: v, out: v.App.Out, paint: v.App.Out.Palette}
+	w.stream = stream{raw: o.Raw, clean: v.App.Secrets.Text, open: map[string]bool{}}
 	if o.Raw {
-		w.out = v.App.Raw()
+		w.out, w.paint = v.App.Raw(), false
 	}
-	if !v.JSON {
-		title(w, s, "")
-	}
-	return w
+	w.title(&s)
+	return w.messages(ctx, &s, part)
 }
 
-func title(w *writer, s *sessions.Session, indent string) {
-	fmt.Fprintf(w.out, "%ssession %s: %s\n", indent, w.view.line(s.ID), w.view.line(about(s, sessions.Origin{})))
+// writer prints the rows of a conversation as logs show the stream of an agent.
+type writer struct {
+	view   *SessionView
+	out    io.Writer
+	paint  terminal.Palette
+	stream stream
+	mark   string // begins each line: of a subagent
+	depth  int
 }
 
-// messages prints what was asked for.
+func (w *writer) title(s *sessions.Session) {
+	fmt.Fprintf(w.out, "%ssession %s: %s\n", w.mark, w.view.line(s.ID), w.view.line(about(s, sessions.Origin{})))
+}
+
+// messages prints what was asked for, and at the end of a conversation the subagents that no tool call names.
 func (w *writer) messages(ctx context.Context, s *sessions.Session, part sessions.Part) error {
 	part.Most = pageSize + 1
 	for {
@@ -92,73 +86,65 @@ func (w *writer) messages(ctx context.Context, s *sessions.Session, part session
 		if err != nil {
 			return err
 		}
-		for i := range list[:min(len(list), pageSize)] {
-			if err := w.message(ctx, &list[i], "", 0); err != nil {
-				return err
-			}
+		if err := w.page(ctx, list[:min(len(list), pageSize)]); err != nil {
+			return err
 		}
 		if len(list) <= pageSize {
-			return w.loose(ctx, s, part)
+			break
 		}
 		part.From = list[pageSize].Sequence
 	}
-}
-
-// loose prints the tool calls that belong to no message and the subagents that no tool call names, at the end of a conversation.
-func (w *writer) loose(ctx context.Context, s *sessions.Session, part sessions.Part) error {
-	if part.To > 0 {
+	if part.To > 0 || part.Spoken {
 		return nil
 	}
-	calls, subagents, err := w.view.Ledger.Loose(ctx, s.ID)
-	for i := range calls {
-		if err == nil {
-			err = w.call(ctx, &calls[i], "", 0)
-		}
-	}
+	subagents, err := w.view.Ledger.Loose(ctx, s.ID)
 	for i := range subagents {
 		if err == nil {
-			fmt.Fprintln(w.out)
-			err = w.subagent(ctx, subagents[i].ID, "  | ", 1)
+			err = w.subagent(ctx, subagents[i].ID)
 		}
 	}
 	return err
 }
 
-func (w *writer) message(ctx context.Context, m *sessions.Said, indent string, depth int) error {
-	fmt.Fprintf(w.out, "\n%s[%d] %s %s\n", indent, m.Sequence, m.Role, when(m.Timestamp))
-	if m.Content != "" {
-		w.block(m.Content, maxContent, indent)
-	}
-	for i := range m.Calls {
-		if err := w.call(ctx, &m.Calls[i], indent, depth); err != nil {
+func (w *writer) page(ctx context.Context, list []sessions.Said) error {
+	for i := range list {
+		m := &list[i]
+		w.event(&runners.Message{Kind: runners.Said, Role: runners.Role(m.Role), Text: m.Content, At: m.Timestamp})
+		if err := w.calls(ctx, m.Calls); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// call prints a tool call with its result, and the subagent that it began.
-func (w *writer) call(ctx context.Context, c *sessions.ToolCall, indent string, depth int) error {
-	line := plaintext.FirstOf(c.Tool, "a tool") + " " + plaintext.FirstOf(c.Status, "running")
-	if c.StartedAt > 0 && c.CompletedAt > c.StartedAt {
-		line += fmt.Sprintf(" %.1f s", float64(c.CompletedAt-c.StartedAt)/1000)
+func (w *writer) event(e *runners.Message) {
+	w.stream.event(Entry{}, e, func(e Entry) { e.write(w.out, w.paint, w.mark) })
+}
+
+// calls prints tool calls with their results, and the subagents that they began.
+func (w *writer) calls(ctx context.Context, list []sessions.ToolCall) error {
+	for i := range list {
+		c := &list[i]
+		w.event(&runners.Message{Kind: runners.Called, ID: c.ID, At: c.StartedAt, Tool: c.Tool, Params: json.RawMessage(c.ParamsJSON)})
+		if c.ChildSession != "" {
+			if err := w.subagent(ctx, c.ChildSession); err != nil {
+				return err
+			}
+		}
+		if c.Status != "" {
+			w.event(&runners.Message{
+				Kind: runners.Returned, ID: c.ID, At: c.CompletedAt, Status: runners.ActionStatus(c.Status), Result: json.RawMessage(c.ResultJSON),
+			})
+		}
 	}
-	fmt.Fprintf(w.out, "%s> %s\n", indent, w.view.line(line))
-	if c.ParamsJSON != "" {
-		w.block(Readable(c.ParamsJSON), maxParams, indent+"  ")
-	}
-	if c.ResultJSON != "" {
-		fmt.Fprintf(w.out, "%s  result:\n", indent)
-		w.block(Readable(c.ResultJSON), maxResult, indent+"  ")
-	}
-	if c.ChildSession == "" || depth >= maxNested {
-		return nil
-	}
-	return w.subagent(ctx, c.ChildSession, indent+"  | ", depth+1)
+	return nil
 }
 
 // subagent prints the beginning of what a subagent has said, at the place where it was begun.
-func (w *writer) subagent(ctx context.Context, id, indent string, depth int) error {
+func (w *writer) subagent(ctx context.Context, id string) error {
+	if w.depth >= maxNested {
+		return nil
+	}
 	s, err := w.view.Ledger.Find(ctx, id)
 	if err != nil {
 		return err
@@ -167,32 +153,14 @@ func (w *writer) subagent(ctx context.Context, id, indent string, depth int) err
 	if err != nil {
 		return err
 	}
-	title(w, &s, indent)
-	for i := range list[:min(len(list), nestedLength)] {
-		if err := w.message(ctx, &list[i], indent, depth); err != nil {
-			return err
-		}
-	}
+	below := *w
+	below.mark, below.depth = w.mark+"  | ", w.depth+1
+	below.title(&s)
+	err = below.page(ctx, list[:min(len(list), nestedLength)])
 	if len(list) > nestedLength {
-		fmt.Fprintf(w.out, "%s… relay sessions show %s goes on\n", indent, s.ID)
+		fmt.Fprintf(w.out, "%s… relay sessions show %s goes on\n", below.mark, s.ID)
 	}
-	return nil
-}
-
-// block prints a text of several lines, not more of it than most bytes unless all is wanted.
-func (w *writer) block(s string, most int, indent string) {
-	rest := 0
-	if !w.raw {
-		s = w.view.clean(s)
-		cut := plaintext.Head(s, most)
-		s, rest = cut, len(s)-len(cut)
-	}
-	for line := range strings.Lines(strings.TrimSuffix(s, "\n") + "\n") {
-		fmt.Fprintf(w.out, "%s%s", indent, line)
-	}
-	if rest > 0 {
-		fmt.Fprintf(w.out, "%s… %d bytes more; --raw prints them\n", indent, rest)
-	}
+	return err
 }
 
 // Readable is a JSON value as it is shown: a text without its quotes, the texts of a list of content blocks, all else in one line.

@@ -3,9 +3,8 @@ package agentlog
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
-	"time"
+	"text/tabwriter"
 
 	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/terminal"
@@ -25,31 +24,14 @@ func (v *SessionView) Tools(ctx context.Context, session string) error {
 	if done, err := shown(v, list, err, "no tool was called"); done {
 		return err
 	}
-	rows := [][]string{{"tool", "calls", "success", "failed", "rejected", "cancelled"}}
+	const padding = 2
+	w := tabwriter.NewWriter(v.App.Out, 0, 0, padding, ' ', 0)
+	fmt.Fprintln(w, "tool\tcalls\tsuccess\tfailed\trejected\tcancelled")
 	for _, u := range list {
-		rows = append(rows, []string{
-			plaintext.FirstOf(v.line(u.Tool), "-"), fmt.Sprint(u.Uses), fmt.Sprintf("%.0f %%", 100*u.Success), fmt.Sprint(u.Failed),
-			fmt.Sprint(u.Rejected), fmt.Sprint(u.Cancelled),
-		})
+		tool := plaintext.FirstOf(v.line(u.Tool), "-")
+		fmt.Fprintf(w, "%s\t%d\t%.0f %%\t%d\t%d\t%d\n", tool, u.Uses, 100*u.Success, u.Failed, u.Rejected, u.Cancelled)
 	}
-	writeTable(v.App.Out, rows)
-	return nil
-}
-
-func writeTable(w io.Writer, rows [][]string) {
-	width := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			width[i] = max(width[i], len([]rune(cell)))
-		}
-	}
-	for _, row := range rows {
-		fmt.Fprint(w, terminal.Pad(row[0], width[0]))
-		for i, cell := range row[1:] {
-			fmt.Fprintf(w, "  %*s", width[i+1], cell)
-		}
-		fmt.Fprintln(w)
-	}
+	return w.Flush()
 }
 
 // Search prints the messages and tool results that hold all words, the newest first.
@@ -74,7 +56,7 @@ func (v *SessionView) SQL(ctx context.Context, query string, limits sessions.Lim
 	if limits.Rows < 1 || limits.Time <= 0 {
 		return &terminal.UsageError{Message: "--rows and --time are more than nothing", Hint: "relay sessions sql --rows 1000 --time 10s QUERY"}
 	}
-	t, err := v.Ledger.SQL(ctx, query, sessions.Limits{Rows: min(limits.Rows, maxRows), Time: min(limits.Time, maxTime)})
+	t, err := v.Ledger.SQL(ctx, query, limits)
 	if err != nil {
 		return err
 	}
@@ -94,12 +76,6 @@ func (v *SessionView) SQL(ctx context.Context, query string, limits sessions.Lim
 	}
 	return nil
 }
-
-// What --rows and --time may ask for at most.
-const (
-	maxRows = 1_000_000
-	maxTime = 10 * time.Minute
-)
 
 func (v *SessionView) cell(value any) string {
 	switch value := value.(type) {

@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	buffer    = 64 << 10
-	timesTail = 4 << 20 // bytes of the end of a file of times
-	mostOpen  = 1000    // calls that have not ended
+	buffer   = 64 << 10
+	mostOpen = 1000 // calls that have not ended
 )
 
 type stream struct {
@@ -26,6 +25,7 @@ type stream struct {
 	file   io.ReadCloser // an *os.File, unless it is compressed
 	at     io.ReaderAt   // the same; nil: it is compressed
 	clean  func(string) string
+	raw    bool             // whole texts, as they are
 	now    func() time.Time // nil: nothing writes to it any more
 	reader runners.MessageReader
 	open   map[string]bool // tool calls that have not ended
@@ -41,25 +41,6 @@ type stream struct {
 // printer takes entries in their order.
 type printer func(Entry)
 
-// seeTimes reads the end of the file that says when the transcript grew.
-func (s *stream) seeTimes() {
-	f, err := runners.OpenRegular(filepath.Join(filepath.Dir(s.path), runners.TimesFile))
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return
-	}
-	from := max(info.Size()-timesTail, 0)
-	text, _ := io.ReadAll(io.NewSectionReader(f, from, timesTail)) // what was read counts
-	if from > 0 {
-		text = text[bytes.IndexByte(text, '\n')+1:]
-	}
-	s.times = runners.ParseTimes(text)
-}
-
 func (s *stream) fileSize() int64 {
 	if f, ok := s.file.(*os.File); ok {
 		if info, err := f.Stat(); err == nil {
@@ -69,23 +50,6 @@ func (s *stream) fileSize() int64 {
 	return 0
 }
 
-// tail returns the last entries, at most so many, and whether there are more before them.
-func (s *stream) tail(most int, ended bool) (list []Entry, more bool, err error) {
-	take := func(e Entry) {
-		if list = append(list, e); len(list) >= 2*most {
-			list, more = append(list[:0], list[len(list)-most:]...), true
-		}
-	}
-	if err := s.readOn(ended, take); err != nil {
-		return nil, false, err
-	}
-	s.flush(take)
-	if len(list) > most {
-		list, more = list[len(list)-most:], true
-	}
-	return list, more, nil
-}
-
 // readOn reads what has come since the last time, as far as it is whole lines; when the stream has ended, the last one as well.
 func (s *stream) readOn(ended bool, take printer) error {
 	var from io.Reader = s.file
@@ -93,7 +57,7 @@ func (s *stream) readOn(ended bool, take printer) error {
 		s.size = s.fileSize()
 		from = io.NewSectionReader(s.at, s.offset, max(s.size-s.offset, 0))
 	}
-	s.seeTimes()
+	s.times = runners.ReadTimes(filepath.Dir(s.path))
 	return relayfiles.EachLine(from, buffer, func(line []byte, size int64, whole bool) error {
 		if whole || ended {
 			s.offset += size

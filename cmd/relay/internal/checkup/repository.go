@@ -20,13 +20,6 @@ import (
 	"relay/reanchor/git"
 )
 
-// addBehind says that the branch lacks commits of the one it follows.
-func addBehind(ctx context.Context, c *checkup) {
-	if words, fix := project.Behind(ctx, c.project.Git); words != "" {
-		c.add(Warn, "repository", words, fix)
-	}
-}
-
 func checkRepository(ctx context.Context, c *checkup) {
 	facts, err := c.project.Git.Facts(ctx, 1)
 	if err != nil {
@@ -53,7 +46,9 @@ func checkRepository(ctx context.Context, c *checkup) {
 		c.add(Warn, "repository", fmt.Sprintf("HEAD is detached at %.12s: relay finish will not know where the work belongs", facts.Head), "git switch BRANCH now, or later relay finish --into BRANCH")
 	default:
 		c.add(OK, "repository", fmt.Sprintf("branch %s at %.12s", facts.Branch, facts.Head), "")
-		addBehind(ctx, c)
+		if words, fix := project.Behind(ctx, c.project.Git); words != "" {
+			c.add(Warn, "repository", words, fix)
+		}
 	}
 	changed := worktree.TrackedRecords(ctx, c.project.Git, facts.Changes)
 	switch {

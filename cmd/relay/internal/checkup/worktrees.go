@@ -55,9 +55,6 @@ func checkWorktrees(ctx context.Context, c *checkup) {
 
 // addShared says which dependencies worktrees get a copy of, and returns how many bytes that is for each.
 func addShared(ctx context.Context, c *checkup) uint64 {
-	if links := c.project.Config.Relay.Worktree.Link; len(links) > 0 {
-		c.add(Warn, "worktrees", "relay.worktree.link: "+plaintext.Listed(links)+" is copied: through a link an install in a worktree would empty yours", "name it in relay.worktree.share instead")
-	}
 	shared, err := project.FindShared(ctx, c.project)
 	switch {
 	case err != nil:
@@ -130,7 +127,7 @@ func checkCopied(ctx context.Context, c *checkup) {
 	for _, list := range []struct {
 		key   string
 		globs []string
-	}{{"relay.worktree.copy", w.Copy}, {"relay.worktree.share", w.Share}, {"relay.worktree.link", w.Link}} {
+	}{{"relay.worktree.copy", w.Copy}, {"relay.worktree.share", w.Share}} {
 		for _, glob := range list.globs {
 			if glob == provision.Auto && list.key == "relay.worktree.share" {
 				continue

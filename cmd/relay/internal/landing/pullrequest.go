@@ -68,7 +68,10 @@ func (o *opener) open(ctx context.Context, title, body string) (*pullRequest, er
 	}
 	r := &pullRequest{
 		Remote: remote.Name, Base: remote.Branch, Head: o.Step.Name,
-		Title: plaintext.Fit(title, 200), BodyFile: o.bodyFile(), Body: o.App.Secrets.Text(body),
+		Title: plaintext.Fit(title, 200), BodyFile: o.Project.File("pull-request.md"), Body: o.App.Secrets.Text(body),
+	}
+	if project.SameFile(".", o.Project.Root) {
+		r.BodyFile = o.Project.Rel(r.BodyFile)
 	}
 	tool := o.tool(ctx, remote)
 	manual := "open a pull request for " + r.Head + " into " + r.Base + " where " + remote.Name + " is; its text is in " + r.BodyFile
@@ -113,15 +116,6 @@ func (o *opener) create(ctx context.Context, tool *hostTool, r *pullRequest) err
 		}
 	}
 	return &terminal.Hinted{Err: fmt.Errorf("%s is pushed, but %s opened no pull request: %w", r.Head, tool.name, err), Hint: tool.typed(r)}
-}
-
-// bodyFile returns where the text of the request is, as a person types it where they are.
-func (o *opener) bodyFile() string {
-	path := o.Project.File("pull-request.md")
-	if project.SameFile(".", o.Project.Root) {
-		return o.Project.Rel(path)
-	}
-	return path
 }
 
 // typed returns the command as a person types it.

@@ -2,6 +2,7 @@ package planning
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,11 +114,7 @@ func again(ctx context.Context, p *project.Project, e *epic.Epic, r PlanRequest)
 
 // Tasks counts what is to be changed.
 func (u *Update) Tasks() int {
-	n := len(u.Added) + len(u.Changed) + len(u.Removed)
-	if n == 0 {
-		n = len(u.Epic)
-	}
-	return n
+	return cmp.Or(len(u.Added)+len(u.Changed)+len(u.Removed), len(u.Epic))
 }
 
 // Write brings epic.yml up to date. Where nothing changes, it stays as it is to the byte.

@@ -193,13 +193,12 @@ func (p *Project) EpicFlag() string {
 	return " --epic " + filepath.Base(p.Dir)
 }
 
-// Worktrees returns the settings of isolation worktree. Entries of relay.worktree.link are copied: through a link an install in a worktree
-// would empty the folder of the user.
+// Worktrees returns the settings of isolation worktree.
 func (p *Project) Worktrees() engine.Worktree {
 	c := &p.Config.Relay
 	place := slotsPlace{p.Root, p.Dir, WorktreeDir(p), StateDir(p.Session.Environ)}
 	return engine.Worktree{
-		Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Share: slices.Concat(c.Worktree.Share, c.Worktree.Link),
+		Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Share: c.Worktree.Share,
 		Dir: place.folder(), SetupWall: c.SetupTimeout,
 	}
 }

@@ -65,7 +65,11 @@ func AppendEntry(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
 	defer w.Close()
 	line, err := w.Encode(e)
 	if err != nil {
-		return &terminal.Hinted{Err: err, Hint: payloadHint(e)}
+		hint := "relay ledgersync validate --schema prints what an entry needs"
+		if e.Type != "" {
+			hint = fmt.Sprintf("a %s needs more than flags can say: relay ledgersync add --json FILE (relay ledgersync validate --schema prints what)", e.Type)
+		}
+		return &terminal.Hinted{Err: err, Hint: hint}
 	}
 	if clean := a.Secrets.Text(string(line)); clean != string(line) { // the file is for others to read
 		*e = ledgersync.Entry{}
@@ -106,9 +110,7 @@ func (o *AddOptions) apply(e *ledgersync.Entry) error {
 	if err != nil {
 		return err
 	}
-	if kind != "" {
-		e.Type = kind
-	}
+	e.Type = cmp.Or(kind, e.Type)
 	for to, value := range map[*string]string{
 		&e.Action.Type: o.Action, &e.Agent.Name: o.Agent, &e.Agent.Model: o.Model, &e.Session.ID: o.Session,
 		&e.Action.Description: o.Description, &e.Reasoning.Intent: o.Intent,
@@ -123,9 +125,7 @@ func (o *AddOptions) apply(e *ledgersync.Entry) error {
 	e.Tags = append(e.Tags, o.Tags...)
 	for _, given := range o.Artifacts {
 		path, action, _ := strings.Cut(given, ":")
-		if action == "" {
-			action = ledgersync.Modified
-		}
+		action = cmp.Or(action, ledgersync.Modified)
 		if !slices.Contains([]string{ledgersync.Created, ledgersync.Modified, ledgersync.Deleted, ledgersync.Read}, action) {
 			return &terminal.UsageError{Message: fmt.Sprintf("--artifact %s: %q is nothing that happens to a file", given, action), Hint: "write --artifact PATH:created, :modified, :deleted or :read"}
 		}
@@ -154,11 +154,4 @@ func fill(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
 	}
 	e.Session.Index, e.Session.Parent = last[0].Session.Index+1, last[0].ID
 	return nil
-}
-
-func payloadHint(e *ledgersync.Entry) string {
-	if e.Type != "" {
-		return fmt.Sprintf("a %s needs more than flags can say: relay ledgersync add --json FILE (relay ledgersync validate --schema prints what)", e.Type)
-	}
-	return "relay ledgersync validate --schema prints what an entry needs"
 }

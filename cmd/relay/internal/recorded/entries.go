@@ -144,9 +144,7 @@ func ShowSummary(a *cli.App, p *project.Project, asJSON bool) error {
 	sessions := make(map[string]bool)
 	skipped, err := eachEntry(p, path, func(_ int, e *ledgersync.Entry) error {
 		s.Entries++
-		if s.First == "" {
-			s.First = e.Timestamp
-		}
+		s.First = cmp.Or(s.First, e.Timestamp)
 		s.Last = e.Timestamp
 		s.Agents[e.Agent.Name]++
 		s.Types[string(e.Type)]++

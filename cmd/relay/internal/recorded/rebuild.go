@@ -41,7 +41,8 @@ func kinds(r *records.KeeperOptions) []*bool {
 	return []*bool{&r.LedgerSync, &r.Artifacts, &r.Discussions}
 }
 
-// Rebuild writes the records of an epic again that are missing or were changed, and the report of its newest run. It prints what it did.
+// Rebuild writes the records of an epic again that are missing, artifacts that were changed, and the report of its newest run. It prints
+// what it did.
 func Rebuild(ctx context.Context, opts Rebuilding) (err error) {
 	if opts.Only != "" && !slices.Contains(RebuildKinds(), opts.Only) {
 		return &terminal.UsageError{

@@ -12,7 +12,6 @@ import (
 	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/status"
 	"relay/epic/plaintext"
-	"relay/orchestrator/decide"
 	"relay/orchestrator/notify"
 	"relay/runners/process"
 )
@@ -129,6 +128,3 @@ func (c *command) expect(ctx context.Context, p *project.Project) {
 	}
 	c.watched(func(w *runview.Watcher) { w.Expect(estimate) })
 }
-
-// update shows a change of state.
-func (c *command) update(u decide.Update) { c.watched(func(w *runview.Watcher) { w.Update(u) }) }

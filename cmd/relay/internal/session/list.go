@@ -222,7 +222,10 @@ func (l *listRun) ended(ctx context.Context, i int, err error) (over bool) {
 		l.epics[i].State = epicCompleted
 		return false
 	}
-	code := codeOf(err)
+	code := terminal.Diagnose(err).Code
+	if exit, ok := errors.AsType[terminal.ExitCode](err); ok {
+		code = int(exit)
+	}
 	l.epics[i].State, l.epics[i].ExitCode = epicFailed, code
 	switch code {
 	case terminal.Stopped, terminal.Interrupted, terminal.Terminated:
@@ -249,14 +252,6 @@ func (l *listRun) ended(ctx context.Context, i int, err error) (over bool) {
 		l.command.say("hint: " + strings.TrimSuffix(line, "\n"))
 	}
 	return over
-}
-
-// codeOf returns the exit code of an error.
-func codeOf(err error) int {
-	if code, ok := errors.AsType[terminal.ExitCode](err); ok {
-		return int(code)
-	}
-	return terminal.Diagnose(err).Code
 }
 
 // listLock is in the git folder that all worktrees of a repository share.

@@ -14,6 +14,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,7 +145,7 @@ func (s *session) notify(u decide.Update) {
 	if verdict.ClassOf(u.Outcome).Refused {
 		u.Fix = status.Fix(s.project, s.plan.Epic.Tasks, u.Runner, u.Outcome, u.Text)
 	}
-	s.command.update(u)
+	s.command.watched(func(w *runview.Watcher) { w.Update(u) })
 	for _, e := range notify.Of(u) {
 		e.Epic = s.plan.Epic.ID
 		tell(s.command.notifier, s.project, e)
@@ -163,9 +164,7 @@ func (s *session) reread() {
 		return
 	}
 	changes := project.ComparePlans(s.plan, pl).String()
-	if changes == "" {
-		changes = "no task has changed"
-	}
+	changes = cmp.Or(changes, "no task has changed")
 	s.remarks = []string{"relay reload: this run uses epic.yml as it is now; " + changes}
 	s.plan = pl
 }

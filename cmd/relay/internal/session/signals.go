@@ -52,7 +52,11 @@ func (s *stopper) serve() {
 		case 1:
 			s.first.Store(sig)
 			s.notify("stopping: waiting for running attempts; a second time kills them")
-			s.cancel(stopCause(sig))
+			cause := orchestrator.ErrInterrupted
+			if sig == syscall.SIGTERM {
+				cause = terminal.ErrTerminated
+			}
+			s.cancel(cause)
 		case 2:
 			s.killing.Store(true)
 			s.notify("killing running attempts; a third time ends relay at once")
@@ -103,11 +107,4 @@ func (s *stopper) release() {
 	close(s.ch)
 	s.done.Wait()
 	s.cancel(nil)
-}
-
-func stopCause(sig os.Signal) error {
-	if sig == syscall.SIGTERM {
-		return terminal.ErrTerminated
-	}
-	return orchestrator.ErrInterrupted
 }
