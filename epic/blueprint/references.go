@@ -68,9 +68,10 @@ func settleReferences(p *parser) {
 		}
 	}
 	for _, row := range p.states {
-		for _, cell := range row {
+		for _, cell := range row { // cells behind the task's name others
 			if id := known[strings.ToLower(plain(cell.text))]; id != "" {
 				done[id] = true
+				break
 			}
 		}
 	}
@@ -78,7 +79,7 @@ func settleReferences(p *parser) {
 		d.settle(p, known, ids, done)
 	}
 	p.drafts = slices.DeleteFunc(p.drafts, func(d *draft) bool {
-		if done[d.task.ID] {
+		if done[d.task.ID] && (d.done() || !IsDeferred(d.task.Title)) {
 			p.done = append(p.done, "- "+d.task.Title)
 		}
 		return done[d.task.ID]
