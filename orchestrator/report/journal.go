@@ -25,7 +25,7 @@ type Journal struct {
 type logged struct {
 	Run
 	pid  int
-	seen time.Time // of its last event
+	seen time.Time // of its start, or its last event of an attempt: a person may decide something after its end
 }
 
 // NewJournal returns an empty journal for the night that ends with a run, or for the newest.
@@ -44,7 +44,7 @@ func (j *Journal) Add(e attempts.Event) {
 // addToNight adds an event of the night.
 func (j *Journal) addToNight(e attempts.Event) {
 	run := &j.session[len(j.session)-1]
-	if run.StoppedAt.IsZero() {
+	if run.StoppedAt.IsZero() && (e.RunStarted != nil || e.Attempt > 0) {
 		run.seen = e.At
 	}
 	if n := len(j.session); e.Ended != nil && n > 1 {
