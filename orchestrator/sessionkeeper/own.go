@@ -30,7 +30,7 @@ var ErrNoOwn = errors.New("there are no sessions")
 // The reasons for which a session is left out or cannot be read.
 var (
 	errElsewhere = errors.New("they worked outside this repository; name a PATH to import them")
-	errRecorded  = errors.New("attempts have recorded them")
+	errRecorded  = errors.New("the ledger has them from attempts, or from another program")
 	errUnread    = errors.New("it does not have the form of a session")
 )
 
