@@ -137,7 +137,8 @@ func (d *Dispatcher) choose(now limits.Instant) (i int, runner string) {
 	}
 	pick := func(i int) (name string, rank int, ok bool) {
 		task := d.State.Plan.Task(i)
-		if its := verdict.Continued(d.State.store.Task(task.ID)); its != nil && d.State.Pool.AllOpen(task.ID, []string{its.Runner}, now) {
+		its := verdict.Continued(d.State.store.Task(task.ID))
+		if its != nil && slices.Contains(d.State.Pool.Choices(task.Runner), its.Runner) && d.State.Pool.AllOpen(task.ID, []string{its.Runner}, now) {
 			return d.State.Pool.Pick(task.ID, its.Runner, now)
 		}
 		return d.State.Pool.Pick(task.ID, task.Runner, now)
