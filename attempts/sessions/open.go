@@ -163,9 +163,7 @@ func location(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		path = full
 	}
-	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive's letter
-	}
+	path = "/" + strings.TrimPrefix(filepath.ToSlash(path), "/") // it may begin with a drive's letter
 	return "file:" + (&url.URL{Path: path}).EscapedPath()
 }
 

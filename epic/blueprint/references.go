@@ -43,11 +43,10 @@ func (n names) find(ref string) []string {
 			continue
 		}
 		from, to := n[strings.ToLower(leadingID(ref[:i]))], n[strings.ToLower(leadingID(ref[i+len(string(r)):]))]
-		if from == "" || to == "" {
-			continue
+		if from != "" && to != "" {
+			all := slices.Compact(slices.Sorted(maps.Values(n)))
+			return slices.DeleteFunc(all, func(id string) bool { return padded(id) < padded(from) || padded(id) > padded(to) })
 		}
-		all := slices.Compact(slices.Sorted(maps.Values(n)))
-		return slices.DeleteFunc(all, func(id string) bool { return padded(id) < padded(from) || padded(id) > padded(to) })
 	}
 	return nil
 }
@@ -67,12 +66,10 @@ func settleReferences(p *parser) {
 			p.skip(d.task.Line, "%s is left out, as its title says", d.task.ID)
 		}
 	}
-	for _, row := range p.states {
-		for _, cell := range row { // cells behind the task's name others
-			if id := known[strings.ToLower(plain(cell.text))]; id != "" {
-				done[id] = true
-				break
-			}
+	for _, row := range p.states { // cells behind the task's name others
+		id := func(cell line) string { return known[strings.ToLower(plain(cell.text))] }
+		if at := slices.IndexFunc(row, func(cell line) bool { return id(cell) != "" }); at >= 0 {
+			done[id(row[at])] = true
 		}
 	}
 	for _, d := range p.drafts {

@@ -91,9 +91,8 @@ func Approve(o Decision, _ *project.Plan, l *attempts.Ledger, t *epic.Task) ([]a
 		return nil, "", &terminal.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status" + o.flag +
 			" lists what needs you"}
 	}
-	why := plaintext.Capped(o.App.Secrets.Text(o.Reason), 500)
-	approved := attempts.Event{Type: attempts.TypeApproved, Task: t.ID, Note: &attempts.Note{Kind: "approved", Text: why}}
-	return []attempts.Event{approved}, decide.Approved(t, rec), nil
+	note := attempts.Note{Kind: "approved", Text: plaintext.Capped(o.App.Secrets.Text(o.Reason), 500)}
+	return []attempts.Event{{Type: attempts.TypeApproved, Task: t.ID, Note: &note}}, decide.Approved(t, rec), nil
 }
 
 // Ungate lets a gated task be tried again.
