@@ -34,9 +34,6 @@ var (
 	errUnread    = errors.New("it does not have the form of a session")
 )
 
-// maxOwnFile bounds a file that is one JSON object, in bytes.
-const maxOwnFile = 64 << 20
-
 // ownKey begins the keys of conversations that a person's own program has kept.
 const ownKey = "own/"
 
@@ -112,7 +109,7 @@ func (r *ownReader) files(path string) ownLines {
 
 func readOwn(path string, take func(line []byte) error) error {
 	if filepath.Ext(path) == ".json" {
-		text, err := readFile(path, maxOwnFile)
+		text, err := readFile(path, 64<<20) // one JSON object
 		if err != nil {
 			return err
 		}

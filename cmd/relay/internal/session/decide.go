@@ -101,8 +101,7 @@ func Ungate(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]at
 		return Approve(o, p, l, t)
 	}
 	if status := l.StatusOf(p.Graph, t.ID); status != attempts.Gated {
-		err := fmt.Errorf("%s is not gated, but %s", t.ID, status)
-		return nil, "", &terminal.Hinted{Err: err, Hint: "relay status" + o.flag + " lists the gated tasks"}
+		return nil, "", &terminal.Hinted{Err: fmt.Errorf("%s is not gated, but %s", t.ID, status), Hint: fmt.Sprintf("relay status%s lists the gated tasks", o.flag)}
 	}
 	ungated := attempts.Event{Type: attempts.TypeUngated, Task: t.ID, Answer: o.said(l)}
 	if t.Kind == epic.KindPerson {
