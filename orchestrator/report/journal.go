@@ -29,9 +29,9 @@ type logged struct {
 }
 
 // see notes that a run was there at a time, unless it is known when it stopped.
-func (r *logged) see(at time.Time) {
-	if r.StoppedAt.IsZero() && at.After(r.seen) {
-		r.seen = at
+func (l *logged) see(at time.Time) {
+	if l.StoppedAt.IsZero() && at.After(l.seen) {
+		l.seen = at
 	}
 }
 
