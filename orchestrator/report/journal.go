@@ -25,7 +25,14 @@ type Journal struct {
 type logged struct {
 	Run
 	pid  int
-	seen time.Time // of its last event
+	seen time.Time // of its start, or its last event of an attempt: a person may decide something after its end
+}
+
+// see notes that a run was there at a time, unless it is known when it stopped.
+func (l *logged) see(at time.Time) {
+	if l.StoppedAt.IsZero() && at.After(l.seen) {
+		l.seen = at
+	}
 }
 
 // NewJournal returns an empty journal for the night that ends with a run, or for the newest.
@@ -44,13 +51,11 @@ func (j *Journal) Add(e attempts.Event) {
 // addToNight adds an event of the night.
 func (j *Journal) addToNight(e attempts.Event) {
 	run := &j.session[len(j.session)-1]
-	if run.StoppedAt.IsZero() {
-		run.seen = e.At
+	if e.RunStarted != nil || e.Attempt > 0 {
+		run.see(e.At)
 	}
 	if n := len(j.session); e.Ended != nil && n > 1 {
-		if killed := &j.session[n-2]; killed.StoppedAt.IsZero() && e.Ended.Seen.After(killed.seen) {
-			killed.seen = e.Ended.Seen
-		}
+		j.session[n-2].see(e.Ended.Seen)
 	}
 	switch {
 	case e.RunStopped != nil && e.Run == run.ID:
