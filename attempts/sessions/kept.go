@@ -17,7 +17,7 @@ type Kept struct {
 // ErrNoSessions means that a database does not have the tables of a program that relay knows.
 var ErrNoSessions = errors.New("the database has no sessions that relay can read")
 
-// OpenKept opens such a database. It fails with ErrNoSessions, ErrLocked, ErrDamaged and others.
+// OpenKept opens such a database. It fails with ErrNoSessions and errors of SQLite.
 func OpenKept(ctx context.Context, path string) (*Kept, error) {
 	query := "?mode=ro&" + waitForOthers
 	if _, err := os.Stat(path + "-wal"); err != nil { // no program has it open: SQLite need not make files beside it
@@ -27,8 +27,8 @@ func OpenKept(ctx context.Context, path string) (*Kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Kept{rows: rows}
-	found, err := all(ctx, rows, one, "SELECT name FROM sqlite_schema WHERE name IN ('cursorDiskKV', 'part')")
+	k := &Kept{rows: rows, sessions: "SELECT name FROM sqlite_schema WHERE name IN ('cursorDiskKV', 'part')"}
+	found, err := k.Sessions(ctx)
 	switch {
 	case err == nil && len(found) == 0:
 		err = ErrNoSessions
@@ -48,7 +48,8 @@ func (k *Kept) Close() error { return k.rows.Close() }
 
 // Sessions returns the ids of all sessions but those of subagents.
 func (k *Kept) Sessions(ctx context.Context) ([]string, error) {
-	return all(ctx, k.rows, one, k.sessions)
+	rows, err := k.rows.QueryContext(ctx, k.sessions)
+	return scanned(rows, err, one)
 }
 
 // Lines passes on a session, its messages and their parts in order, and then the sessions of its subagents: each as one line of JSON, of

@@ -160,10 +160,10 @@ func openReading(path string) (*sql.DB, error) {
 }
 
 func location(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive's letter
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
 	}
+	path = "/" + strings.TrimPrefix(filepath.ToSlash(path), "/") // it may begin with a drive's letter
 	return "file:" + (&url.URL{Path: path}).EscapedPath()
 }
 

@@ -43,11 +43,10 @@ func (n names) find(ref string) []string {
 			continue
 		}
 		from, to := n[strings.ToLower(leadingID(ref[:i]))], n[strings.ToLower(leadingID(ref[i+len(string(r)):]))]
-		if from == "" || to == "" {
-			continue
+		if from != "" && to != "" {
+			all := slices.Compact(slices.Sorted(maps.Values(n)))
+			return slices.DeleteFunc(all, func(id string) bool { return Padded(id) < Padded(from) || Padded(id) > Padded(to) })
 		}
-		all := slices.Compact(slices.Sorted(maps.Values(n)))
-		return slices.DeleteFunc(all, func(id string) bool { return Padded(id) < Padded(from) || Padded(id) > Padded(to) })
 	}
 	return nil
 }
@@ -67,18 +66,17 @@ func settleReferences(p *parser) {
 			p.skip(d.task.Line, "%s is left out, as its title says", d.task.ID)
 		}
 	}
-	for _, row := range p.states {
-		for _, cell := range row {
-			if id := known[strings.ToLower(plain(cell.text))]; id != "" {
-				done[id] = true
-			}
+	for _, row := range p.states { // cells behind the task's name others
+		id := func(cell line) string { return known[strings.ToLower(plain(cell.text))] }
+		if at := slices.IndexFunc(row, func(cell line) bool { return id(cell) != "" }); at >= 0 {
+			done[id(row[at])] = true
 		}
 	}
 	for _, d := range p.drafts {
 		d.settle(p, known, ids, done)
 	}
 	p.drafts = slices.DeleteFunc(p.drafts, func(d *draft) bool {
-		if done[d.task.ID] {
+		if done[d.task.ID] && (d.done() || !IsDeferred(d.task.Title)) {
 			p.done = append(p.done, "- "+d.task.Title)
 		}
 		return done[d.task.ID]

@@ -12,10 +12,10 @@ func TestReferences(t *testing.T) {
 	t.Parallel()
 	const text = `# Plan
 
-| Status | Step | Name |
-|---|---|---|
-| ✅ Done | **T5** | Measure |
-| ⬜ | T6 | Next |
+| Status | Step | Name | Unblocks |
+|---|---|---|---|
+| ✅ Done | **T5** | Measure | T7 |
+| ⬜ | T6 | Next | T7 |
 
 ## Tasks
 
@@ -44,8 +44,11 @@ func TestReferences(t *testing.T) {
 - [x] one
 - [x] two
 
-### Promote it
+### Add status CANCELLED
 - [ ] promoted
+
+### Add more — SKIPPED
+- [ ] more
 `
 	plan, err := Parse("plan.md", []byte(text), time.Time{})
 	if err != nil {
@@ -55,14 +58,14 @@ func TestReferences(t *testing.T) {
 	for _, task := range plan.Epic.Tasks {
 		got = append(got, task.ID+" "+task.Title+" < "+strings.Join(task.DependsOn, " "))
 	}
-	want := []string{"T2 Store < ", "T3 feature/auth: Log in < ", "T4 Serve < T2 T3", "T7 Ship < T2 T3 T4", "T9 Promote it < "}
+	want := []string{"T2 Store < ", "T3 feature/auth: Log in < ", "T4 Serve < T2 T3", "T7 Ship < T2 T3 T4", "T9 Add status CANCELLED < "}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	told := func(line int, text string) bool {
 		return slices.ContainsFunc(plan.Told, func(l Told) bool { return l.Line == line && strings.Contains(l.Why, text) })
 	}
-	if !told(19, "RFC-0071") || plan.Done != 4 {
+	if !told(19, "RFC-0071") || !told(38, "T10 is left out") || strings.Contains(plan.Epic.Description, "SKIPPED") || plan.Done != 4 {
 		t.Errorf("%d are done, and %v is named", plan.Done, plan.Told)
 	}
 	for text, why := range map[string]string{

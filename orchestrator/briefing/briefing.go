@@ -145,7 +145,8 @@ func nameOthers(p *reanchor.Progress, o *engine.LocalOptions, m Memory, at int) 
 func dependency(t *epic.Task, m Memory) reanchor.Dependency {
 	rec := m.Task(t.ID)
 	d := reanchor.Dependency{ID: t.ID, Title: t.Title}
-	d.Answers = slices.DeleteFunc(slices.Clone(rec.Answers), func(a attempts.Answer) bool { return a.Question == "" })
+	asked := false // what a person says later may correct an answer
+	d.Answers = slices.DeleteFunc(slices.Clone(rec.Answers), func(a attempts.Answer) bool { asked = asked || a.Question != ""; return !asked })
 	for _, a := range rec.Attempts {
 		if a.Result == attempts.ResultSuccess {
 			d.Head, d.Receipt = a.Head, a.Receipt

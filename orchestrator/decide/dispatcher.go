@@ -126,23 +126,22 @@ const tasksPerJobUnreviewed = 2
 // choose returns the task to start now, and its runner: "" when no runner is needed. A review that can be held goes
 // before new work. The caller holds Mu.
 func (d *Dispatcher) choose(now limits.Instant) (i int, runner string) {
-	able := func(i int, names []string) (int, bool) {
-		return d.State.Pool.Review(d.State.Plan.Task(i).ID, names, now)
-	}
-	if i := d.State.Plan.NextReview(able); i >= 0 {
+	pool := d.State.Pool
+	if i := d.State.Plan.NextReview(func(i int, by []string) (int, bool) { return pool.Review(d.State.Plan.Task(i).ID, by, now) }); i >= 0 {
 		return i, d.reviewedRunner(i, now)
 	}
-	if !d.State.Pool.AllOpen("", d.wanted(), now) {
+	if !pool.AllOpen("", d.wanted(), now) {
 		return -1, ""
 	}
 	pick := func(i int) (name string, rank int, ok bool) {
 		task := d.State.Plan.Task(i)
-		if its := verdict.Continued(d.State.store.Task(task.ID)); its != nil && d.State.Pool.AllOpen(task.ID, []string{its.Runner}, now) {
-			return d.State.Pool.Pick(task.ID, its.Runner, now)
+		its := verdict.Continued(d.State.store.Task(task.ID))
+		if its != nil && slices.Contains(pool.Choices(task.Runner), its.Runner) && pool.AllOpen(task.ID, []string{its.Runner}, now) {
+			return pool.Pick(task.ID, its.Runner, now)
 		}
-		return d.State.Pool.Pick(task.ID, task.Runner, now)
+		return pool.Pick(task.ID, task.Runner, now)
 	}
-	for _, rank := range d.State.Pool.Ranks() {
+	for _, rank := range pool.Ranks() {
 		i = d.State.Plan.Next(func(i int) bool {
 			_, its, ok := pick(i)
 			return ok && its == rank && d.State.Plan.MissingReviewers(i) == nil

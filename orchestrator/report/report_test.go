@@ -254,6 +254,7 @@ func TestRunsOfOneNight(t *testing.T) {
 	crashed := view.NewJournal("")
 	crashed.Add(attempts.Event{Run: "a", At: at(0), RunStarted: &attempts.RunStarted{PID: 8}})
 	crashed.Add(attempts.Event{Run: "a", At: at(3), Type: attempts.TypeBriefed, Task: "T1", Attempt: 1, Briefed: &attempts.Briefed{}})
+	crashed.Add(attempts.Event{Run: "a", At: at(8), Type: attempts.TypeAnswered, Task: "T1", Answer: &attempts.Answer{Text: "yes"}})
 	crashed.Add(attempts.Event{Run: "b", At: at(9), RunStarted: &attempts.RunStarted{PID: 8}})
 	crashed.Add(attempts.Event{Run: "b", At: at(10), RunStopped: &attempts.RunStopped{Reason: string(decide.NoRunnableTasks)}})
 	if got := nightOf(crashed); got != "a b" {

@@ -29,12 +29,9 @@ var ErrNoOwn = errors.New("there are no sessions")
 // The reasons for which a session is left out or cannot be read.
 var (
 	errElsewhere = errors.New("they worked outside this repository; name a PATH to import them")
-	errRecorded  = errors.New("attempts have recorded them")
+	errRecorded  = errors.New("the ledger has them from attempts, or from another program")
 	errUnread    = errors.New("it does not have the form of a session")
 )
-
-// maxOwnFile bounds a file that is one JSON object, in bytes.
-const maxOwnFile = 64 << 20
 
 // ownKey begins the keys of conversations that a person's own program has kept.
 const ownKey = "own/"
@@ -106,7 +103,7 @@ func (r *ownReader) files(path string) ownLines {
 
 func readOwn(path string, take func(line []byte) error) error {
 	if filepath.Ext(path) == ".json" {
-		text, err := readFile(path, maxOwnFile)
+		text, err := readFile(path, 64<<20) // one JSON object
 		if err != nil {
 			return err
 		}

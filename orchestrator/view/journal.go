@@ -27,8 +27,15 @@ type Journal struct {
 // Logged is a run in the log.
 type Logged struct {
 	OneRun
-	Seen time.Time // when its last event was written, or it stopped
+	Seen time.Time // of its start, its last event of an attempt, or when it stopped
 	pid  int
+}
+
+// see notes that a run was there at a time, unless it is known when it stopped.
+func (l *Logged) see(at time.Time) {
+	if l.StoppedAt.IsZero() && at.After(l.Seen) {
+		l.Seen = at
+	}
 }
 
 // NewJournal returns an empty journal for the night that ends with a run, or for the newest.
@@ -47,13 +54,11 @@ func (j *Journal) Add(e attempts.Event) {
 // addToNight adds an event of the night.
 func (j *Journal) addToNight(e attempts.Event) {
 	run := &j.Session[len(j.Session)-1]
-	if run.StoppedAt.IsZero() {
-		run.Seen = e.At
+	if e.RunStarted != nil || e.Attempt > 0 { // a person may decide something after its end
+		run.see(e.At)
 	}
 	if n := len(j.Session); e.Ended != nil && n > 1 {
-		if killed := &j.Session[n-2]; killed.StoppedAt.IsZero() && e.Ended.Seen.After(killed.Seen) {
-			killed.Seen = e.Ended.Seen
-		}
+		j.Session[n-2].see(e.Ended.Seen)
 	}
 	j.line.add(&e)
 	switch {

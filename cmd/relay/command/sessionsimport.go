@@ -66,7 +66,7 @@ func runSessionsImport(ctx context.Context, a *cli.App, from, what string, asJSO
 		return agentlog.Hinted(err)
 	}
 	for _, text := range done.Unread {
-		a.Warn("cannot read " + text)
+		a.Warn(text)
 	}
 	if asJSON {
 		return a.PrintJSON(done)

@@ -35,7 +35,7 @@ func agentKeeps(t *testing.T, c agentCLI) {
 	before := l.field(calls)
 	r := l.run("sessions", "import", "--from", c.name, folder)
 	r.wants(t, terminal.OK)
-	if got := r.stderr.String(); !strings.Contains(got, "left out 1 session: attempts have recorded them") {
+	if got := r.stderr.String(); !strings.Contains(got, "left out 1 session: the ledger has them from attempts") {
 		t.Errorf("got %s\n%s", r.stdout.String(), got)
 	}
 	if err := os.Remove(l.path(".agents-os/relay/agents-ledger.db")); err != nil {

@@ -73,6 +73,9 @@ func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reancho
 		return "", nil
 	}
 	c := s.Counts
+	if s.Run.State != status.Running { // it was killed
+		c.Pending, c.InProgress = c.Pending+c.InProgress, 0
+	}
 	about.Epic = reanchor.About{ID: s.Epic.ID, Title: s.Epic.Title, Source: s.Epic.Source}
 	about.Progress = reanchor.Progress{Total: c.Total, Done: c.Completed, Running: c.InProgress, Left: c.Pending + c.Blocked, Gated: c.Gated}
 	for i := range s.Tasks {
@@ -116,9 +119,7 @@ func steps(about *reanchor.Session, left *ledgersync.Entry, ofEpic []string) (ne
 
 func transition(about *reanchor.Session, left *ledgersync.Entry, agent string) *ledgersync.Entry {
 	const mostSteps = 10
-	e := &ledgersync.Entry{
-		Agent: ledgersync.Agent{Name: agent}, Type: ledgersync.Transition, Tags: []string{"transition"},
-	}
+	e := &ledgersync.Entry{Agent: ledgersync.Agent{Name: agent}, Type: ledgersync.Transition, Tags: []string{"transition"}}
 	if about.Epic.ID != "" {
 		e.Tags = append(e.Tags, about.Epic.ID)
 	}

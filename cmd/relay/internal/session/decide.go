@@ -91,9 +91,8 @@ func Approve(o Decision, _ *project.Plan, l *attempts.Ledger, t *epic.Task) ([]a
 		return nil, "", &terminal.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status" + o.flag +
 			" lists what needs you"}
 	}
-	why := plaintext.Capped(o.App.Secrets.Text(o.Reason), 500)
-	approved := attempts.Event{Type: attempts.TypeApproved, Task: t.ID, Note: &attempts.Note{Kind: "approved", Text: why}}
-	return []attempts.Event{approved}, decide.Approved(t, rec), nil
+	note := attempts.Note{Kind: "approved", Text: plaintext.Capped(o.App.Secrets.Text(o.Reason), 500)}
+	return []attempts.Event{{Type: attempts.TypeApproved, Task: t.ID, Note: &note}}, decide.Approved(t, rec), nil
 }
 
 // Ungate lets a gated task be tried again.
@@ -102,8 +101,7 @@ func Ungate(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]at
 		return Approve(o, p, l, t)
 	}
 	if status := l.StatusOf(p.Graph, t.ID); status != attempts.Gated {
-		err := fmt.Errorf("%s is not gated, but %s", t.ID, status)
-		return nil, "", &terminal.Hinted{Err: err, Hint: "relay status" + o.flag + " lists the gated tasks"}
+		return nil, "", &terminal.Hinted{Err: fmt.Errorf("%s is not gated, but %s", t.ID, status), Hint: fmt.Sprintf("relay status%s lists the gated tasks", o.flag)}
 	}
 	ungated := attempts.Event{Type: attempts.TypeUngated, Task: t.ID, Answer: o.said(l)}
 	if t.Kind == epic.KindPerson {
