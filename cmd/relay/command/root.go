@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -74,7 +75,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	}
 	add(groupDaily, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newStatusCommand(a), newFinishCommand(a))
 	add(groupRun, newPlanCommand(a), newReloadCommand(a), newReportCommand(a), newCleanCommand(a), newHandoffCommand(a), newResumeCommand(a))
-	add(groupInspect, newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a))
+	add(groupInspect, newWatchCommand(a), newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newApproveCommand(a), newAnswerCommand(a), newRetryCommand(a),
 		newStopCommand(a), newPauseCommand(a), newLearnCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
@@ -89,6 +90,17 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	cli.AddCompletion(root, a)
 	setHelp(root, a)
 	return root
+}
+
+func newVersionCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(a.Out, "relay %s %s/%s %s\n", project.RelayVersion(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			return err
+		},
+	}
 }
 
 // flagName returns the name of a flag by the name that was typed, which may be an older one.
@@ -127,8 +139,8 @@ func addCommonFlags(root *cobra.Command, a *cli.App) {
 func addEpicFlag(root *cobra.Command, a *cli.App) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
-		case "check", "work", "reload", "status", "report", "finish", "clean", "handoff", "resume", "show", "logs", "sessions", "graph", "ledger",
-			"gate", "ungate", "approve", "answer", "retry", "stop", "pause", "learn", "replay", project.ServerCommand:
+		case "check", "work", "reload", "status", "watch", "report", "finish", "clean", "handoff", "resume", "show", "logs", "sessions", "graph",
+			"ledger", "gate", "ungate", "approve", "answer", "retry", "stop", "pause", "learn", "replay", project.ServerCommand:
 			c.PersistentFlags().StringVar(&a.Epic, "epic", "", "use the epic `ID` of a playlist")
 		case "init":
 			c.Flags().StringVar(&a.Epic, "epic", "", "with --append: use the epic `ID` of a playlist")

@@ -1,0 +1,212 @@
+package watch
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"relay/attempts"
+	"relay/orchestrator/view"
+)
+
+// help is what ? shows. No key must be remembered: the last line shows those that act on the selected task.
+const help = `Moving
+  up, down, j, k      select a task, or scroll the page
+  page up, page down  ten lines
+  home, end           the first, the last
+  enter               open the task; at 140 columns and more go to the pane
+  tab                 between the list and the pane
+  esc                 back
+  /                   show only tasks with these words: id, title, state, section, agent
+  D                   show all tasks, or fold the long groups
+
+Pages of the selected task
+  enter  why it stands here, what was asked, its attempts     l  its log, followed
+  c      output of the checks    d  what it changed    v  what the reviewers said    b  its brief
+Pages of the night
+  g      the graph by levels, * is the critical path    t  the timeline
+
+Deciding, as the commands of the same names do
+  a  answer its question     u  ungate: try it again     A  approve it as it is (asks y/n)
+  x  gate: hold it           r  retry it (asks y/n if its work has landed)
+  s  stop its attempt (asks y/n)
+  p  pause the run, or end the pause        S  stop the run (asks y/n)
+
+q quits; a run goes on without its viewers. Ctrl-Z suspends the viewer only.`
+
+// action is a key by which a person decides.
+type action struct {
+	key, word string
+	what      attempts.RequestKind
+	ofRun     bool
+}
+
+// actions are the keys by which a person decides, in the order of the last line.
+func actions() []action {
+	return []action{
+		{"a", "answer", attempts.RequestAnswer, false}, {"u", "ungate", attempts.RequestUngate, false},
+		{"A", "approve", attempts.RequestApprove, false}, {"r", "retry", attempts.RequestRetry, false},
+		{"x", "gate", attempts.RequestGate, false}, {"s", "stop", attempts.RequestStop, false},
+		{"p", "pause", attempts.RequestPause, true}, {"S", "stop the run", attempts.RequestStop, true},
+	}
+}
+
+// refused says why an action cannot be done now; "": it can.
+func (m *model) refused(a action) string {
+	r := m.row()
+	switch {
+	case m.source.Old():
+		return "this night is not the newest: relay watch shows that"
+	case a.ofRun && m.night.Run.State != view.On:
+		return "no run is on: relay work starts one"
+	case a.ofRun:
+		return ""
+	case r == nil:
+		return "no task is selected"
+	}
+	is := func(states ...view.State) bool { return slices.Contains(states, r.State) }
+	can := map[attempts.RequestKind]bool{
+		attempts.RequestAnswer:  is(view.Asks),
+		attempts.RequestUngate:  is(view.Gated) || is(view.Held) && !offers(r, "retry"),
+		attempts.RequestApprove: is(view.Look) || is(view.Held) && offers(r, "approve"),
+		attempts.RequestRetry:   is(view.Done, view.Look, view.Gated, view.Held, view.Limited, view.Interrupted),
+		attempts.RequestGate:    is(view.Running, view.Ready, view.Limited, view.Interrupted, view.Blocked),
+		attempts.RequestStop:    is(view.Running),
+	}
+	if can[a.what] {
+		return ""
+	}
+	why := r.ID + " " + map[attempts.RequestKind]string{
+		attempts.RequestAnswer: "asks nothing", attempts.RequestUngate: "is not gated", attempts.RequestApprove: "has nothing to approve",
+		attempts.RequestRetry: "was not tried, or is being tried", attempts.RequestGate: "is held or done", attempts.RequestStop: "does not run",
+	}[a.what]
+	if r.State == view.Asks && a.what != attempts.RequestAnswer {
+		why += ", it asks you: a answers"
+	}
+	return why
+}
+
+// offers reports whether a row offers a command of relay.
+func offers(r *view.Row, command string) bool {
+	return slices.ContainsFunc(append(slices.Clone(r.Choices), *cmp.Or(r.First, &view.Command{})), func(c view.Command) bool {
+		return strings.HasPrefix(c.Type, "relay "+command+" ")
+	})
+}
+
+// act does what an action's key stands for, or asks before that.
+func (m *model) act(a action) tea.Cmd {
+	if why := m.refused(a); why != "" {
+		m.note = a.key + ": " + why
+		return nil
+	}
+	act, r := Act{What: a.what}, m.row()
+	if !a.ofRun {
+		act.Task = r.ID
+	}
+	switch {
+	case a.what == attempts.RequestAnswer:
+		m.input = &input{task: r.ID}
+		return nil
+	case a.what == attempts.RequestPause && !m.night.Run.Paused.IsZero():
+		act.What = attempts.RequestContinue
+	case a.what == attempts.RequestStop, a.what == attempts.RequestApprove, a.what == attempts.RequestRetry && r.Landed != "":
+		m.ask = &act
+		return nil
+	}
+	return m.do(act)
+}
+
+// question is what is asked before something that is hard to undo.
+func (a *Act) question() string {
+	switch {
+	case a.What == attempts.RequestStop && a.Task == "":
+		return "Stop the run? Its agents are asked to exit; relay work continues it later. y/n"
+	case a.What == attempts.RequestStop:
+		return "Stop the attempt of " + a.Task + "? Its work is kept, and this run does not try it again. y/n"
+	case a.What == attempts.RequestApprove:
+		return "Approve " + a.Task + " as it is? y/n"
+	}
+	return "Retry " + a.Task + "? Its work has landed and stays: the next agent begins from there. y/n"
+}
+
+// key does what a key stands for.
+func (m *model) key(key, text string) tea.Cmd {
+	if m.input != nil {
+		return m.typed(key, text)
+	}
+	if act := m.ask; act != nil {
+		if m.ask = nil; key == "y" {
+			return m.do(*act)
+		}
+		m.note = "nothing was done"
+		return nil
+	}
+	m.note = ""
+	for _, a := range actions() {
+		if a.key == key {
+			return m.act(a)
+		}
+	}
+	if by, ok := map[string]int{
+		"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -10, "pgdown": 10, "home": -1 << 30, "end": 1 << 30, "space": 10,
+	}[key]; ok {
+		return m.move(by)
+	}
+	if to, ok := map[string]page{
+		"c": checks, "d": diff, "b": brief, "v": reviews, "l": logPage, "g": graphPage, "t": timePage, "?": helpPage,
+	}[key]; ok {
+		m.open = m.open || m.w < wide && !to.ofNight()
+		return m.turn(to)
+	}
+	return m.control(key)
+}
+
+// control does what the keys stand for that neither move nor decide.
+func (m *model) control(key string) tea.Cmd {
+	switch key {
+	case "q", "ctrl+c":
+		return tea.Quit
+	case "ctrl+z":
+		return tea.Suspend
+	case "enter":
+		m.open, m.inPane = m.w < wide, m.w >= wide
+		return m.turn(taskPage)
+	case "tab":
+		m.inPane = !m.inPane && m.w >= wide
+	case "D":
+		m.all = !m.all
+		m.selectNear(0)
+	case "/":
+		m.input = &input{text: m.filter}
+	case "esc", "left", "backspace":
+		switch {
+		case m.page != taskPage:
+			if m.page.ofNight() && !m.open && m.w < wide {
+				m.page = taskPage
+				return nil
+			}
+			return m.turn(taskPage)
+		case m.open || m.inPane:
+			m.open, m.inPane = false, false
+		default:
+			m.filter = ""
+			m.regroup()
+		}
+	}
+	return nil
+}
+
+// move scrolls the page, or selects another task.
+func (m *model) move(by int) tea.Cmd {
+	if m.open || m.inPane || m.page.ofNight() {
+		m.scroll = min(max(m.scroll+by, 0), m.lastScroll())
+		return nil
+	}
+	before := m.selected
+	if m.selectNear(by); m.selected == before || m.w < wide {
+		return nil
+	}
+	return m.turn(m.page)
+}
