@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"sync"
@@ -35,11 +36,12 @@ type Feed struct {
 	project *project.Project
 	plan    *project.Plan
 	night   *view.Builder
-	newest  string    // run whose log is read
-	offset  int64     // in that log
-	seq     uint64    // last event that the model has
-	running bool      // somebody is at work on the epic
-	made    time.Time // when the night was made last
+	whole   bool      // the night has what the logs say
+	newest  string         // run whose log is read
+	offset  int64          // in that log
+	seq     uint64         // last event that the model has
+	running bool           // somebody is at work on the epic
+	made    time.Time      // when the night was made last
 }
 
 const (
@@ -62,7 +64,7 @@ func Open(ctx context.Context, a *cli.App, run string) (*Feed, error) {
 	return f, f.load(ctx)
 }
 
-// load makes the model from the plan, the ledger and all logs.
+// load makes the model from the plan and the ledger.
 func (f *Feed) load(ctx context.Context) error {
 	p := f.project
 	plan, known, _, err := p.Read(ctx)
@@ -75,21 +77,35 @@ func (f *Feed) load(ctx context.Context) error {
 	if f.run != "" {
 		plan = project.RunPlan(p, f.run, plan)
 	}
-	newest := f.newestRun()
-	size := int64(0)
-	if info, err := os.Stat(f.log(newest)); err == nil {
-		size = info.Size()
+	f.plan, f.newest, f.offset, f.running, f.whole, f.made = plan, f.newestRun(), 0, known.Running, false, time.Time{}
+	if info, err := os.Stat(f.log(f.newest)); err == nil {
+		f.offset = max(info.Size()-reread, 0)
 	}
-	night, err := status.Builder(p, plan, known, f.run)
-	if err != nil {
-		return err
+	f.night = view.New(status.Input(p, plan, known, f.run))
+	if f.run == "" {
+		return nil
 	}
-	if f.run != "" && night.Night(f.app.Now()).Run.ID != f.run {
-		return &terminal.UsageError{Message: "there is no run " + terminal.Quote(f.run) + " of this epic", Hint: "relay watch shows the newest; the folder runs has one for each"}
+	if err = f.replay(); err == nil && f.night.Night(f.app.Now()).Run.ID != f.run {
+		return &terminal.UsageError{
+			Message: "there is no run " + terminal.Quote(f.run) + " of this epic", Hint: "relay watch shows the newest; each folder in runs is of one",
+		}
 	}
-	f.plan, f.night, f.newest, f.offset, f.running = plan, night, newest, max(size-reread, 0), known.Running
-	f.seq, f.made = night.Ledger().Folded.Seq, time.Time{}
-	return nil
+	return err
+}
+
+// replay reads all logs, which takes as long as all the rest: the ledger alone makes the first screen.
+func (f *Feed) replay() error {
+	err := attempts.Replay(f.project.Dir, func(e attempts.Event) error {
+		f.night.Apply(&e)
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // an epic that was written by hand has none yet
+	}
+	f.night.SetRunning(!f.running) // has all rows made again
+	f.night.SetRunning(f.running)
+	f.whole, f.seq = true, f.night.Ledger().Folded.Seq
+	return err
 }
 
 func (f *Feed) log(run string) string {
@@ -117,13 +133,17 @@ func (f *Feed) Next(ctx context.Context) (*view.Night, error) {
 	if f.Old() && !f.made.IsZero() {
 		return nil, nil //nolint:nilnil // it does not change any more
 	}
-	changed := false
-	if newest := f.newestRun(); newest != f.newest {
-		if err := f.load(ctx); err != nil {
-			return nil, err
-		}
-	} else {
+	changed, err := false, error(nil)
+	switch newest := f.newestRun(); {
+	case newest != f.newest:
+		err = f.load(ctx)
+	case f.whole:
 		changed = f.read() > 0
+	case !f.made.IsZero():
+		changed, err = true, f.replay()
+	}
+	if err != nil {
+		return nil, err
 	}
 	if by, err := attempts.HeldBy(f.project.File(attempts.LockFile)); err == nil && (by != nil) != f.running {
 		f.running, changed = by != nil, true
@@ -192,13 +212,13 @@ func (f *Feed) Timeline() *view.Timeline {
 }
 
 // Forecast estimates the end of the run; nil: it is unknown.
-func (f *Feed) Forecast(ctx context.Context) *view.Forecast {
-	s, err := status.Read(ctx, f.project, false)
-	if err != nil || s.Run.State != status.Running {
+func (f *Feed) Forecast(jobs int) *view.Forecast {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.running || f.Old() {
 		return nil
 	}
-	s.AddForecast(f.project, f.app.Now())
-	return s.Forecast
+	return status.ForecastOf(f.project, f.plan, f.night.Ledger(), jobs, f.app.Now())
 }
 
 // Part returns a part of the last attempt of a task; "" is the task with all its attempts.

@@ -22,7 +22,7 @@ type source interface {
 	Next(ctx context.Context) (*view.Night, error)
 	Graph() string
 	Timeline() *view.Timeline
-	Forecast(ctx context.Context) *view.Forecast
+	Forecast(jobs int) *view.Forecast
 	Part(ctx context.Context, id string, part agentlog.AttemptPart, width int) string
 	Log(id string) (more func() string, done func())
 	Do(ctx context.Context, act Act) (string, error)
@@ -50,6 +50,7 @@ func (p page) ofNight() bool { return p == graphPage || p == timePage || p == he
 const (
 	wide       = 140 // from here on the pane is beside the list
 	lookEvery  = 500 * time.Millisecond
+	restParts  = 50 // of the time that a look takes pass before the next one
 	foretell   = time.Minute
 	mostLines  = 4000 // of a log that is followed
 	lineLength = 2000 // bytes of a line that are shown
@@ -103,6 +104,7 @@ type (
 		more  string // of the log that is followed
 		of    string
 		err   error
+		took  time.Duration // reading it
 	}
 	forecastMsg struct{ forecast *view.Forecast }
 	pageMsg     struct {
@@ -125,8 +127,9 @@ func (m *model) Init() tea.Cmd { return tea.Batch(m.look(), m.foretell(time.Seco
 func (m *model) look() tea.Cmd {
 	ctx, from, more, of := m.ctx, m.source, m.more, m.of
 	return func() tea.Msg {
+		began := time.Now()
 		n, err := from.Next(ctx)
-		msg := nightMsg{night: n, err: err, of: of}
+		msg := nightMsg{night: n, err: err, of: of, took: time.Since(began)}
 		if more != nil {
 			msg.more = more()
 		}
@@ -135,8 +138,8 @@ func (m *model) look() tea.Cmd {
 }
 
 func (m *model) foretell(after time.Duration) tea.Cmd {
-	ctx, from := m.ctx, m.source
-	return tea.Tick(after, func(time.Time) tea.Msg { return forecastMsg{from.Forecast(ctx)} })
+	from, jobs := m.source, m.night.Run.Jobs
+	return tea.Tick(after, func(time.Time) tea.Msg { return forecastMsg{from.Forecast(jobs)} })
 }
 
 // Update takes in a key, the size of the window, or what was read.
@@ -170,7 +173,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // take takes in a night, and has the files looked at again.
 func (m *model) take(msg nightMsg) tea.Cmd {
-	next := tea.Tick(lookEvery, func(time.Time) tea.Msg { return lookMsg{} })
+	next := tea.Tick(max(lookEvery, restParts*msg.took), func(time.Time) tea.Msg { return lookMsg{} })
 	m.problem = ""
 	if msg.err != nil {
 		m.problem = plaintext.Line(inWords(msg.err))

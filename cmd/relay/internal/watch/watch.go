@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -20,8 +21,12 @@ import (
 	"relay/orchestrator/view"
 )
 
-// framesASecond bounds how often the screen is drawn.
-const framesASecond = 20
+// framesASecond bounds how often the screen is drawn. memoryLimit leaves the collector room beside a night of 10,000 tasks, which the
+// limit of the program does not: it would work all the time.
+const (
+	framesASecond = 20
+	memoryLimit   = 42 << 20
+)
 
 // Run shows the night that ends with a run until the person leaves it; "" is the newest.
 func Run(ctx context.Context, a *cli.App, run string) error {
@@ -33,6 +38,7 @@ func Run(ctx context.Context, a *cli.App, run string) error {
 	if term := a.Lookup("TERM"); term == "" || term == "dumb" {
 		return &terminal.Hinted{Err: errors.New("relay watch needs a terminal that can place text (TERM is dumb or not set)"), Code: terminal.Usage, Hint: hint}
 	}
+	debug.SetMemoryLimit(memoryLimit)
 	feed, err := Open(ctx, a, run)
 	if err != nil {
 		return err

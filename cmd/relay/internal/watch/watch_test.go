@@ -41,9 +41,9 @@ func (n *night) Next(context.Context) (*view.Night, error) {
 	n.given = true
 	return n.of.Night(n.Now), nil
 }
-func (n *night) Graph() string                           { return graphText(n.Epic, n.Night.Graph, n.of.Graph(n.Now)) }
-func (n *night) Timeline() *view.Timeline                { return n.of.Timeline(n.Now) }
-func (n *night) Forecast(context.Context) *view.Forecast { return nil }
+func (n *night) Graph() string               { return graphText(n.Epic, n.Night.Graph, n.of.Graph(n.Now)) }
+func (n *night) Timeline() *view.Timeline    { return n.of.Timeline(n.Now) }
+func (n *night) Forecast(int) *view.Forecast { return nil }
 
 func (n *night) Part(_ context.Context, id string, part agentlog.AttemptPart, _ int) string {
 	return fmt.Sprintf("%s of %s\n+added \x1b[31mred\x1b[0m\n-removed\t%s", part, id, strings.Repeat("long ", 60))
@@ -139,4 +139,94 @@ func TestScreens(t *testing.T) {
 			golden(t, m, fmt.Sprintf("%d-%dx%d", tasks, size[0], size[1]))
 		}
 	}
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	for name, keys := range map[string][]string{
+		"task": {"enter"}, "diff": {"down", "d"}, "log": {"l"}, "graph": {"g"}, "timeline": {"t"}, "help": {"?"}, "answer": {"a", "A", "é"},
+		"filter": {"/", "t", "a", "x", "enter"}, "all": {"D", "end"},
+	} {
+		m, _ := screenOf(t, 40, 80, 24)
+		press(m, keys...)
+		golden(t, m, "40-page-"+name)
+	}
+	m, _ := screenOf(t, 40, 200, 60)
+	press(m, "t")
+	golden(t, m, "40-200x60-timeline")
+	m, _ = screenOf(t, 40, 80, 24)
+	m.style.ascii = true
+	golden(t, m, "40-ascii")
+}
+
+// Each key does what its command does, asks before what is hard to undo, and says why it cannot act.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		task, keys string
+		want       Act
+		note       string
+	}{
+		{"T26", "aA\n", Act{What: attempts.RequestAnswer, Task: "T26", Text: "A"}, "done"},
+		{"T26", "a\n", Act{}, "the answer is empty: type it, or press esc"},
+		{"T26", "u", Act{}, "u: T26 is not gated, it asks you: a answers"},
+		{"T18", "u", Act{What: attempts.RequestUngate, Task: "T18"}, "done"},
+		{"T18", "r", Act{What: attempts.RequestRetry, Task: "T18"}, "done"},
+		{"T18", "a", Act{}, "a: T18 asks nothing"},
+		{"T22", "Ay", Act{What: attempts.RequestApprove, Task: "T22"}, "done"},
+		{"T22", "An", Act{}, "nothing was done"},
+		{"T22", "ry", Act{What: attempts.RequestRetry, Task: "T22"}, "done"},
+		{"T22", "rr", Act{}, "nothing was done"},
+		{"T39", "sy", Act{What: attempts.RequestStop, Task: "T39"}, "done"},
+		{"T39", "s\n", Act{}, "nothing was done"},
+		{"T39", "x", Act{What: attempts.RequestGate, Task: "T39"}, "the run is busy"},
+		{"T1", "x", Act{}, "x: T1 is held or done"},
+		{"T38", "s", Act{}, "s: T38 does not run"},
+		{"T38", "Sy", Act{What: attempts.RequestStop}, "done"},
+		{"T38", "p", Act{What: attempts.RequestPause}, "done"},
+	} {
+		m, n := screenOf(t, 40, 80, 24)
+		m.selected = c.task
+		for _, key := range c.keys {
+			press(m, map[rune]string{'\n': "enter"}[key]+strings.TrimSpace(string(key)))
+		}
+		got := Act{}
+		if len(n.acts) > 0 {
+			got = n.acts[0]
+		}
+		if got != c.want || m.note != c.note || len(n.acts) > 1 {
+			t.Errorf("%s %q: got %+v, note %q", c.task, c.keys, n.acts, m.note)
+		}
+	}
+}
+
+// No keys in any window make it panic, draw more than there is room for, or do what is hard to undo without a yes.
+func FuzzKeys(f *testing.F) {
+	names := []string{
+		"enter", "esc", "tab", "up", "down", "pgdown", "end", "home", "backspace", "a", "A", "u", "r", "x", "s", "S", "p", "D", "/", "?", "g", "t", "c",
+		"d", "l", "b", "v", "n", "y", "k", "j", "é", "世",
+	}
+	f.Add([]byte{0, 13, 28, 14, 28, 10, 27}, uint8(80), uint8(24))
+	f.Add([]byte{20, 4, 4, 19, 21, 5, 6, 18, 31, 32, 0, 17, 6, 6, 2}, uint8(20), uint8(5))
+	f.Add([]byte{9, 31, 32, 8, 0, 24, 5, 3, 3, 2}, uint8(200), uint8(1))
+	f.Fuzz(func(t *testing.T, keys []byte, w, h uint8) {
+		m, n := screenOf(t, 40, int(w), int(h))
+		before := ""
+		for _, key := range keys[:min(len(keys), 60)] {
+			name, acts, asked := names[int(key)%len(names)], len(n.acts), m.ask
+			press(m, name)
+			if got := len(m.screen()); h > 0 && w > 0 && got != int(h) {
+				t.Fatalf("%d lines in a window of %d", got, h)
+			}
+			if len(n.acts) == acts {
+				before = name
+				continue
+			}
+			act := n.acts[acts]
+			hard := act.What == attempts.RequestStop || act.What == attempts.RequestApprove
+			if hard && (asked == nil || name != "y") || act.What == attempts.RequestAnswer && name != "enter" {
+				t.Fatalf("%+v after %s, %s", act, before, name)
+			}
+		}
+	})
 }
