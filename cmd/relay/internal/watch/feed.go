@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -37,18 +38,19 @@ type Feed struct {
 	plan    *project.Plan
 	night   *view.Builder
 	whole   bool      // the night has what the logs say
-	newest  string         // run whose log is read
-	offset  int64          // in that log
-	seq     uint64         // last event that the model has
-	running bool           // somebody is at work on the epic
-	made    time.Time      // when the night was made last
+	newest  string    // run whose log is read
+	offset  int64     // in that log
+	seq     uint64    // last event that the model has
+	running bool      // somebody is at work on the epic
+	made    time.Time // when the night was made last
 }
 
 const (
-	remake     = 10 * time.Second // how often a night without events is made: waits end
-	reread     = 1 << 20          // bytes of the end of a log that are read twice, so that no event is missed
-	mostShown  = 512 << 10        // bytes of a part of an attempt that are shown
-	mostLogged = 500              // entries of the end of a log that are shown
+	memoryLimit = 42 << 20         // leaves the collector room beside a night of 10,000 tasks: else it would work all the time
+	remake      = 10 * time.Second // how often a night without events is made: waits end
+	reread      = 1 << 20          // bytes of the end of a log that are read twice, so that no event is missed
+	mostShown   = 512 << 10        // bytes of a part of an attempt that are shown
+	mostLogged  = 500              // entries of the end of a log that are shown
 )
 
 // Open reads the night that ends with a run; "" is the newest.
@@ -102,8 +104,7 @@ func (f *Feed) replay() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil // an epic that was written by hand has none yet
 	}
-	f.night.SetRunning(!f.running) // has all rows made again
-	f.night.SetRunning(f.running)
+	debug.SetMemoryLimit(memoryLimit)
 	f.whole, f.seq = true, f.night.Ledger().Folded.Seq
 	return err
 }

@@ -13,28 +13,27 @@ import (
 
 // help is what ? shows. No key must be remembered: the last line shows those that act on the selected task.
 const help = `Moving
-  up, down, j, k      select a task, or scroll the page
-  page up, page down  ten lines
-  home, end           the first, the last
-  enter               open the task; at 140 columns and more go to the pane
-  tab                 between the list and the pane
-  esc                 back
-  /                   show only tasks with these words: id, title, state, section, agent
-  D                   show all tasks, or fold the long groups
+  up, down, j, k        select a task, or scroll the page
+  page up, page down    ten lines; home, end: the first, the last
+  enter                 open the task; in a wide window: go to its pane
+  tab                   between the list and the pane
+  esc                   back
+  /                     show only tasks with these words (id, title, state …)
+  D                     show all tasks, or fold the long groups
 
 Pages of the selected task
-  enter  why it stands here, what was asked, its attempts     l  its log, followed
-  c      output of the checks    d  what it changed    v  what the reviewers said    b  its brief
+  enter  why it is here, what was asked, attempts    l  log, followed
+  c  output of checks    d  changes    v  reviews    b  brief
 Pages of the night
-  g      the graph by levels, * is the critical path    t  the timeline
+  g  graph by levels, * is the critical path    t  timeline
 
-Deciding, as the commands of the same names do
-  a  answer its question     u  ungate: try it again     A  approve it as it is (asks y/n)
-  x  gate: hold it           r  retry it (asks y/n if its work has landed)
+Deciding, as the commands with these names do
+  a  answer its question    u  ungate: try it again    A  approve (asks y/n)
+  x  gate: hold it          r  retry (asks y/n if its work has landed)
   s  stop its attempt (asks y/n)
-  p  pause the run, or end the pause        S  stop the run (asks y/n)
+  p  pause the run, or end the pause    S  stop the run (asks y/n)
 
-q quits; a run goes on without its viewers. Ctrl-Z suspends the viewer only.`
+q quits; a run goes on without its viewers. Ctrl-Z suspends the viewer.`
 
 // action is a key by which a person decides.
 type action struct {

@@ -248,12 +248,15 @@ func (m *model) tinted(line string) string {
 	return m.style.paint(map[byte]string{'+': green, '-': red, '@': blue}[line[0]], line)
 }
 
-// wrapped breaks a line anywhere into lines of at most so many columns.
+// wrapped breaks a line at spaces, or else anywhere, into lines of at most so many columns.
 func wrapped(line string, width int) (lines []string) {
 	for width > 1 && displaywidth.String(line) > width {
 		head := displaywidth.TruncateString(line, width, "")
 		if head == "" {
 			break
+		}
+		if at := strings.LastIndexByte(head, ' '); at > len(head)/2 {
+			head = head[:at+1]
 		}
 		lines, line = append(lines, head), line[len(head):]
 	}

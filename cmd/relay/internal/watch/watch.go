@@ -21,11 +21,10 @@ import (
 	"relay/orchestrator/view"
 )
 
-// framesASecond bounds how often the screen is drawn. memoryLimit leaves the collector room beside a night of 10,000 tasks, which the
-// limit of the program does not: it would work all the time.
+// framesASecond bounds how often the screen is drawn. heapGrowth, in per cent, bounds what the beginning takes of the memory.
 const (
 	framesASecond = 20
-	memoryLimit   = 42 << 20
+	heapGrowth    = 50
 )
 
 // Run shows the night that ends with a run until the person leaves it; "" is the newest.
@@ -38,7 +37,9 @@ func Run(ctx context.Context, a *cli.App, run string) error {
 	if term := a.Lookup("TERM"); term == "" || term == "dumb" {
 		return &terminal.Hinted{Err: errors.New("relay watch needs a terminal that can place text (TERM is dumb or not set)"), Code: terminal.Usage, Hint: hint}
 	}
-	debug.SetMemoryLimit(memoryLimit)
+	if a.Lookup("GOGC") == "" {
+		debug.SetGCPercent(heapGrowth)
+	}
 	feed, err := Open(ctx, a, run)
 	if err != nil {
 		return err
