@@ -28,7 +28,7 @@ import (
 )
 
 // Feed keeps the model of a night up to date from the files of the epic. It reads only what has been added to the newest log, and never
-// writes. What a person decides goes through the functions of the commands.
+// writes. The functions of the commands carry out decisions of a person.
 type Feed struct {
 	app *cli.App
 	run string // the run that was asked for; "": the newest
@@ -89,7 +89,7 @@ func (f *Feed) load(ctx context.Context) error {
 	}
 	if err = f.replay(); err == nil && f.night.Night(f.app.Now()).Run.ID != f.run {
 		return &terminal.UsageError{
-			Message: "there is no run " + terminal.Quote(f.run) + " of this epic", Hint: "relay watch shows the newest; each folder in runs is of one",
+			Message: "this epic has no run " + terminal.Quote(f.run), Hint: "relay watch shows the newest; each folder in runs is of one",
 		}
 	}
 	return err

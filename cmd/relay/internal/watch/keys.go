@@ -54,11 +54,11 @@ func actions() []action {
 
 // refused says why an action cannot be done now; "": it can.
 func (m *model) refused(a action) string {
-	r := m.row()
+	r := m.list.row()
 	switch {
 	case m.source.Old():
 		return "this night is not the newest: relay watch shows that"
-	case a.ofRun && m.night.Run.State != view.On:
+	case a.ofRun && m.win.night.Run.State != view.On:
 		return "no run is on: relay work starts one"
 	case a.ofRun:
 		return ""
@@ -100,7 +100,7 @@ func (m *model) act(a action) tea.Cmd {
 		m.note = a.key + ": " + why
 		return nil
 	}
-	act, r := Act{What: a.what}, m.row()
+	act, r := Act{What: a.what}, m.list.row()
 	if !a.ofRun {
 		act.Task = r.ID
 	}
@@ -108,7 +108,7 @@ func (m *model) act(a action) tea.Cmd {
 	case a.what == attempts.RequestAnswer:
 		m.input = &input{task: r.ID}
 		return nil
-	case a.what == attempts.RequestPause && !m.night.Run.Paused.IsZero():
+	case a.what == attempts.RequestPause && !m.win.night.Run.Paused.IsZero():
 		act.What = attempts.RequestContinue
 	case a.what == attempts.RequestStop, a.what == attempts.RequestApprove, a.what == attempts.RequestRetry && r.Landed != "":
 		m.ask = &act
@@ -149,14 +149,14 @@ func (m *model) key(key, text string) tea.Cmd {
 		}
 	}
 	if by, ok := map[string]int{
-		"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -10, "pgdown": 10, "home": -1 << 30, "end": 1 << 30, "space": 10,
+		"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -10, "pgdown": 10, "space": 10, "home": -1 << 30, "end": 1 << 30,
 	}[key]; ok {
 		return m.move(by)
 	}
 	if to, ok := map[string]page{
 		"c": checks, "d": diff, "b": brief, "v": reviews, "l": logPage, "g": graphPage, "t": timePage, "?": helpPage,
 	}[key]; ok {
-		m.open = m.open || m.w < wide && !to.ofNight()
+		m.pane.open = m.pane.open || !m.win.isWide() && !to.ofNight()
 		return m.turn(to)
 	}
 	return m.control(key)
@@ -164,48 +164,90 @@ func (m *model) key(key, text string) tea.Cmd {
 
 // control does what the keys stand for that neither move nor decide.
 func (m *model) control(key string) tea.Cmd {
+	p := &m.pane
 	switch key {
 	case "q", "ctrl+c":
 		return tea.Quit
 	case "ctrl+z":
 		return tea.Suspend
 	case "enter":
-		m.open, m.inPane = m.w < wide, m.w >= wide
+		p.open, p.focused = !m.win.isWide(), m.win.isWide()
 		return m.turn(taskPage)
 	case "tab":
-		m.inPane = !m.inPane && m.w >= wide
+		p.focused = !p.focused && m.win.isWide()
 	case "D":
-		m.all = !m.all
-		m.selectNear(0)
+		m.list.all = !m.list.all
+		m.list.move(0)
 	case "/":
-		m.input = &input{text: m.filter}
+		m.input = &input{text: m.list.filter}
 	case "esc", "left", "backspace":
-		switch {
-		case m.page != taskPage:
-			if m.page.ofNight() && !m.open && m.w < wide {
-				m.page = taskPage
-				return nil
-			}
-			return m.turn(taskPage)
-		case m.open || m.inPane:
-			m.open, m.inPane = false, false
-		default:
-			m.filter = ""
-			m.regroup()
+		if p.page == taskPage && !p.open && !p.focused {
+			m.list.filter = ""
+			m.list.regroup()
 		}
+		p.open, p.focused = false, false
+		return m.turn(taskPage)
 	}
 	return nil
 }
 
 // move scrolls the page, or selects another task.
 func (m *model) move(by int) tea.Cmd {
-	if m.open || m.inPane || m.page.ofNight() {
-		m.scroll = min(max(m.scroll+by, 0), m.lastScroll())
+	if m.pane.whole() || m.pane.focused {
+		m.pane.scroll = min(max(m.pane.scroll+by, 0), m.pane.last(m.list.row()))
 		return nil
 	}
-	before := m.selected
-	if m.selectNear(by); m.selected == before || m.w < wide {
-		return nil
+	m.list.move(by)
+	return m.turn(m.pane.page)
+}
+
+// keyLine shows the keys that act on the selected task. The one that people look for is in brackets when it cannot.
+func (m *model) keyLine() string {
+	const end = "? help  q quit"
+	parts := []string{"enter open"}
+	switch {
+	case m.pane.page.ofNight():
+		return spread("esc back  up and down scroll", end, m.win.w-2)
+	case m.pane.open || m.pane.focused:
+		parts = []string{"esc back", "c checks", "d diff", "l log", "v review", "b brief"}
 	}
-	return m.turn(m.page)
+	for _, a := range actions() {
+		if why := m.refused(a); why == "" && !a.ofRun {
+			parts = append(parts, a.key+" "+a.word)
+		} else if a.what == attempts.RequestUngate && m.needs() && !m.pane.open {
+			parts = append(parts, "("+a.key+" "+a.word+")")
+		}
+	}
+	if !m.pane.open {
+		parts = append(parts, "g graph", "t time", "/ find")
+	}
+	if m.win.isWide() && !m.pane.focused {
+		parts = slices.Insert(parts, 1, "up and down move", "tab pane")
+	}
+	for len(parts) > 1 && len(strings.Join(parts, "  "))+len(end)+4 > m.win.w {
+		parts = parts[:len(parts)-1]
+	}
+	return spread(strings.Join(parts, "  "), end, m.win.w-2)
+}
+
+// needs reports whether the selected task needs a person.
+func (m *model) needs() bool {
+	r := m.list.row()
+	return r != nil && r.State.Group() == view.NeedsYou
+}
+
+// keysOfRun are the keys that act on the run, and why the selected task cannot be ungated.
+func (m *model) keysOfRun() (why, keys string) {
+	for _, a := range actions() {
+		not := m.refused(a)
+		switch {
+		case a.what == attempts.RequestUngate && m.needs() && not != "" && !m.pane.whole():
+			why = "u: " + not
+		case a.ofRun && not == "" && a.what == attempts.RequestPause && !m.win.night.Run.Paused.IsZero():
+			keys = "p end the pause"
+		case a.ofRun && not == "":
+			keys += "  " + a.key + " " + a.word
+		}
+	}
+	return why, strings.TrimSpace(keys)
 }

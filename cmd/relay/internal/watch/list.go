@@ -1,7 +1,9 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"relay/epic/plaintext"
@@ -22,32 +24,100 @@ const (
 	mostNeeds = 12
 	fewRows   = 3
 	fewDone   = 2
-	lowScreen = 30 // lines; below it there are few rows of each group
 	fewTasks  = 8  // so many tasks are never folded
+	mostID    = 14 // columns of an id
 )
 
+// list shows the tasks in groups. One of them is selected.
+type list struct {
+	*window
+
+	selected string // id of a task
+	top      int    // first line that is shown
+	all      bool   // folds are open
+	filter   string
+	rows     map[view.Group][]*view.Row // that the filter keeps
+	idWidth  int                        // of the longest id, bounded
+}
+
+func groups() []view.Group {
+	return []view.Group{view.NeedsYou, view.Working, view.Waiting, view.IsDone}
+}
+
+// regroup finds the rows of each group that the filter keeps. Of what is done the last comes first.
+func (l *list) regroup() {
+	n := l.night
+	l.rows = map[view.Group][]*view.Row{view.NeedsYou: n.Needs, view.Working: n.Working, view.Waiting: n.Waiting}
+	for _, r := range slices.Backward(n.Done) {
+		if r.State != view.Look {
+			l.rows[view.IsDone] = append(l.rows[view.IsDone], r)
+		}
+	}
+	l.idWidth = 0
+	words := strings.Fields(strings.ToLower(l.filter))
+	for g, rows := range l.rows {
+		for _, r := range rows {
+			l.idWidth = min(max(l.idWidth, len(r.ID)), mostID)
+		}
+		if len(words) > 0 {
+			l.rows[g] = slices.DeleteFunc(slices.Clone(rows), func(r *view.Row) bool {
+				text := strings.ToLower(fmt.Sprintln(r.ID, r.Title, r.State, r.Section, r.Agent, r.Also))
+				return slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+			})
+		}
+	}
+	l.move(0)
+}
+
+// row returns the selected row; nil: there is none.
+func (l *list) row() *view.Row {
+	for _, rows := range l.rows {
+		for _, r := range rows {
+			if r.ID == l.selected {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// move moves the selection by so many rows, and to the first row if the selected one is not shown.
+func (l *list) move(by int) {
+	var ids []string
+	for _, it := range l.items() {
+		if it.row != nil {
+			ids = append(ids, it.row.ID)
+		}
+	}
+	if len(ids) == 0 {
+		l.selected = ""
+		return
+	}
+	l.selected = ids[min(max(max(slices.Index(ids, l.selected), 0)+by, 0), len(ids)-1)]
+}
+
 // items are the lines of the list.
-func (m *model) items() (list []item) {
+func (l *list) items() (items []item) {
 	used := 0
 	put := func(it item) {
 		if it.height = 1; it.blank {
 			it.height++
 		}
-		if it.row != nil && it.group == view.NeedsYou && (m.w >= wide || it.row.ID == m.selected) {
+		if it.row != nil && it.group == view.NeedsYou && (l.isWide() || it.row.ID == l.selected) {
 			it.height++
 		}
 		used += it.height
-		list = append(list, it)
+		items = append(items, it)
 	}
 	for _, g := range groups() {
-		rows := m.rows[g]
+		rows := l.rows[g]
 		if len(rows) == 0 {
 			continue
 		}
-		put(item{group: g, blank: len(list) > 0 && (m.h >= lowScreen || g == view.Working)})
+		put(item{group: g, blank: len(items) > 0 && (l.h >= lowScreen || g == view.Working)})
 		shown := len(rows)
-		if !m.all && m.filter == "" && m.night.Counts.Total() > fewTasks {
-			shown = min(shown, m.most(g, used))
+		if !l.all && l.filter == "" && l.night.Counts.Total() > fewTasks {
+			shown = min(shown, l.most(g, used))
 		}
 		for _, r := range rows[:shown] {
 			put(item{group: g, row: r})
@@ -56,42 +126,42 @@ func (m *model) items() (list []item) {
 			put(item{group: g, folded: more})
 		}
 	}
-	return list
+	return items
 }
 
 // most returns how many rows of a group are shown, below so many lines of others.
-func (m *model) most(g view.Group, used int) int {
+func (l *list) most(g view.Group, used int) int {
 	switch {
-	case g == view.IsDone && m.h >= lowScreen:
-		return max(m.bodyHeight()-used-1, fewDone)
+	case g == view.IsDone && l.h >= lowScreen:
+		return max(l.body()-used-1, fewDone)
 	case g == view.IsDone:
 		return fewDone
-	case g == view.Waiting && m.h < lowScreen:
+	case g == view.Waiting && l.h < lowScreen:
 		return fewRows
 	}
 	return mostNeeds
 }
 
 // list draws the part of the list around the selected row.
-func (m *model) list(width, height int) (lines []string) {
-	items := m.items()
+func (l *list) draw(width, height int) (lines []string) {
+	items := l.items()
 	at, from, to := 0, 0, 0
 	for i, it := range items {
-		if it.row != nil && it.row.ID == m.selected {
+		if it.row != nil && it.row.ID == l.selected {
 			if from, to = at, at+it.height; i == 1 {
 				from = 0 // the head as well
 			}
 		}
 		at += it.height
 	}
-	m.top = max(min(m.top, from, at-height), 0, to-height)
+	l.top = max(min(l.top, from, at-height), 0, to-height)
 	at = 0
 	for _, it := range items {
-		if at += it.height; at <= m.top {
+		if at += it.height; at <= l.top {
 			continue
 		}
-		drawn := m.draw(it, width)
-		lines = append(lines, drawn[max(0, m.top-at+it.height):]...)
+		drawn := l.drawItem(it, width)
+		lines = append(lines, drawn[max(0, l.top-at+it.height):]...)
 		if len(lines) >= height {
 			break
 		}
@@ -102,59 +172,59 @@ func (m *model) list(width, height int) (lines []string) {
 	return lines[:min(len(lines), max(height, 0))]
 }
 
-func (m *model) draw(it item, width int) (lines []string) {
+func (l *list) drawItem(it item, width int) (lines []string) {
 	if it.blank {
 		lines = []string{""}
 	}
 	switch {
 	case it.row != nil:
-		return append(lines, m.drawRow(it, width)...)
+		return append(lines, l.drawRow(it, width)...)
 	case it.folded > 0:
 		return append(lines, cut(fmt.Sprintf("   and %d more, D shows them", it.folded), width))
 	}
-	return append(lines, m.style.paint(bold, cut(fmt.Sprintf(" %s %d", strings.ToUpper(string(it.group)), len(m.rows[it.group])), width)))
+	return append(lines, l.style.paint(bold, cut(fmt.Sprintf(" %s %d", strings.ToUpper(string(it.group)), len(l.rows[it.group])), width)))
 }
 
 // drawRow draws a task.
-func (m *model) drawRow(it item, width int) []string {
+func (l *list) drawRow(it item, width int) []string {
 	r, mark := it.row, " "
-	if r.ID == m.selected {
+	if r.ID == l.selected {
 		mark = ">"
 	}
-	symbol, _ := m.style.symbols(r.State)
-	begin := len(mark) + 1 + 1 + m.idWidth + 2
-	right, says := m.says(it)
+	symbol, _ := l.style.symbols(r.State)
+	begin := len(mark) + 1 + 1 + l.idWidth + 2
+	right, says := l.says(it)
 	rest := max(width-begin-len(right)-2, 0)
 	title := min(rest*45/100, 44)
 	text := cell(plaintext.Fit(r.Title, title), title) + "  " + cut(says, max(rest-title-2, 0))
 	if says == "" {
 		text = plaintext.Fit(r.Title, rest)
 	}
-	line := cell(plaintext.Fit(r.ID, m.idWidth), m.idWidth) + "  " + spread(text, right, width-begin)
-	if r.ID == m.selected {
-		line = m.style.paint(reverse, cut(mark+symbol+" "+line, width))
+	line := cell(plaintext.Fit(r.ID, l.idWidth), l.idWidth) + "  " + spread(text, right, width-begin)
+	if r.ID == l.selected {
+		line = l.style.paint(reverse, cut(mark+symbol+" "+line, width))
 	} else {
-		line = mark + m.style.of(it.group, symbol) + " " + cut(line, width-3)
+		line = mark + l.style.of(it.group, symbol) + " " + cut(line, width-3)
 	}
 	lines := []string{line}
 	if it.height > len(lines) && it.group == view.NeedsYou {
-		lines = append(lines, strings.Repeat(" ", min(begin, width))+m.second(r, width-begin))
+		lines = append(lines, strings.Repeat(" ", min(begin, width))+l.second(r, width-begin))
 	}
 	return lines
 }
 
 // says returns what stands at the right end of a row, and beside the title.
-func (m *model) says(it item) (right, says string) {
+func (l *list) says(it item) (right, says string) {
 	r := it.row
 	switch it.group {
 	case view.NeedsYou:
-		if says = r.Why; m.w < wide && len(r.Telling) > 0 {
+		if says = r.Why; !l.isWide() && len(r.Telling) > 0 {
 			says = r.Telling[0]
 		}
 		if n := len(r.Also); n > 0 {
 			says = fmt.Sprintf("and %d more: %s", n, says)
 		}
-		if m.w >= wide && r.FreesAll > 0 {
+		if l.isWide() && r.FreesAll > 0 {
 			says = "frees " + plaintext.Some(r.Frees, 3) + "; " + says
 		}
 		return string(r.State), says
@@ -162,10 +232,10 @@ func (m *model) says(it item) (right, says string) {
 		if r.Attempt > 1 {
 			right = fmt.Sprintf("try %d of %d", r.Attempt, r.Max)
 		}
-		return right, fmt.Sprintf("%-6s %s  %s", plaintext.Fit(r.Agent, 12), took(m.now().Sub(r.Since)), phases()[r.Phase])
+		return right, fmt.Sprintf("%-6s %s  %s", plaintext.Fit(r.Agent, 12), took(l.now().Sub(r.Since)), phases()[r.Phase])
 	case view.Waiting:
 		if !r.Until.IsZero() {
-			right = "until " + m.style.clock(r.Until)
+			right = "until " + l.style.clock(r.Until)
 		}
 		if says = r.Why; says == "" {
 			says = string(r.State)
@@ -173,7 +243,7 @@ func (m *model) says(it item) (right, says string) {
 		return right, says
 	default:
 		if !r.LandedAt.IsZero() {
-			says = fmt.Sprintf("landed %s  +%d -%d", m.style.clock(r.LandedAt), r.Added, r.Deleted)
+			says = fmt.Sprintf("landed %s  +%d -%d", l.style.clock(r.LandedAt), r.Added, r.Deleted)
 		}
 		if r.Usage.CostUSD > 0 {
 			right = fmt.Sprintf("%.2f", r.Usage.CostUSD)
@@ -193,8 +263,8 @@ func phases() map[view.Phase]string {
 }
 
 // second is the second line of a row that needs a person: what tells most, and what to type first.
-func (m *model) second(r *view.Row, width int) string {
-	if m.w < wide {
+func (l *list) second(r *view.Row, width int) string {
+	if !l.isWide() {
 		return cut(firstOf(r, true), width)
 	}
 	telling := ""
@@ -229,16 +299,12 @@ func firstOf(r *view.Row, keys bool) string {
 func mark(c *view.Command) string { return c.Type[strings.LastIndexByte(c.Type, ' ')+1:] }
 
 // keyOf returns the key that does what a command does; "": none does.
-func keyOf(command string) string {
-	words := strings.Fields(command)
-	if len(words) < 2 {
-		return ""
+func keyOf(command string) (key string) {
+	keys := map[string]string{
+		"show": "enter", "logs": "l", "answer": "a", "ungate": "u", "approve": "A", "retry": "r", "--diff": "d", "--checks": "c", "--review": "v",
 	}
-	last := words[len(words)-1]
-	if key, ok := map[string]string{
-		"--diff": "d", "--checks": "c", "--review": "v", "logs": "l", "show": "enter", "answer": "a", "ungate": "u", "approve": "A", "retry": "r",
-	}[last]; ok {
-		return key
+	for word := range strings.FieldsSeq(command) {
+		key = cmp.Or(keys[word], key)
 	}
-	return map[string]string{"logs": "l", "show": "enter", "answer": "a", "ungate": "u", "approve": "A", "retry": "r"}[words[1]]
+	return key
 }

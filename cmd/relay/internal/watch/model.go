@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/clipperhouse/displaywidth"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/agentlog"
@@ -28,62 +29,20 @@ type source interface {
 	Do(ctx context.Context, act Act) (string, error)
 }
 
-// page is what the pane shows.
-type page string
-
-// Pages of a task, and those of the whole night, which take the whole screen.
+// How often files are looked at, and the end is estimated. A look that takes long is followed by a long rest.
 const (
-	taskPage  page = ""
-	checks    page = page(agentlog.PartChecks)
-	diff      page = page(agentlog.PartDiff)
-	brief     page = page(agentlog.PartBrief)
-	reviews   page = page(agentlog.PartReview)
-	logPage   page = page(agentlog.PartLog)
-	graphPage page = "graph"
-	timePage  page = "timeline"
-	helpPage  page = "help"
-)
-
-func (p page) ofNight() bool { return p == graphPage || p == timePage || p == helpPage }
-
-// Sizes of screens, and how often files are looked at.
-const (
-	wide       = 140 // from here on the pane is beside the list
-	lookEvery  = 500 * time.Millisecond
-	restParts  = 50 // of the time that a look takes pass before the next one
-	foretell   = time.Minute
-	mostLines  = 4000 // of a log that is followed
-	lineLength = 2000 // bytes of a line that are shown
-	mostID     = 14   // columns of an id
+	lookEvery = 500 * time.Millisecond
+	restParts = 50
+	foretell  = time.Minute
 )
 
 // model is the state of the screen.
 type model struct {
 	ctx    context.Context //nolint:containedctx // of the program: commands of a model take no arguments
 	source source
-	now    func() time.Time
-	style  style
-
-	w, h     int
-	night    *view.Night
-	forecast *view.Forecast
-	problem  string // why the night could not be read again
-
-	selected string // id of a task
-	top      int    // first line of the list that is shown
-	all      bool   // folds are open
-	filter   string
-	rows     map[view.Group][]*view.Row // that the filter keeps
-	idWidth  int                        // of the longest id, bounded
-
-	page   page
-	open   bool // the pane has the whole screen
-	inPane bool // the keys that move are for the pane
-	of     string
-	lines  []string // of the page
-	scroll int
-	more   func() string // what has come of a log since
-	done   func()        // ends it
+	win    *window
+	list   list
+	pane   pane
 
 	input *input
 	ask   *Act   // waits for y or n
@@ -101,10 +60,10 @@ type (
 	lookMsg  struct{}
 	nightMsg struct {
 		night *view.Night
-		more  string // of the log that is followed
-		of    string
 		err   error
-		took  time.Duration // reading it
+		of    string // task whose log is followed
+		more  string // of that log
+		took  time.Duration
 	}
 	forecastMsg struct{ forecast *view.Forecast }
 	pageMsg     struct {
@@ -120,17 +79,23 @@ type (
 	}
 )
 
+func newModel(ctx context.Context, from source, night *view.Night, now func() time.Time, s style) *model {
+	w := &window{style: s, now: now, night: night}
+	m := &model{ctx: ctx, source: from, win: w, list: list{window: w}, pane: pane{window: w}}
+	m.list.regroup()
+	return m
+}
+
 // Init begins to look at the files.
 func (m *model) Init() tea.Cmd { return tea.Batch(m.look(), m.foretell(time.Second)) }
 
 // look reads what is new, once.
 func (m *model) look() tea.Cmd {
-	ctx, from, more, of := m.ctx, m.source, m.more, m.of
+	ctx, from, more, msg := m.ctx, m.source, m.pane.more, nightMsg{of: m.pane.of}
 	return func() tea.Msg {
 		began := time.Now()
-		n, err := from.Next(ctx)
-		msg := nightMsg{night: n, err: err, of: of, took: time.Since(began)}
-		if more != nil {
+		msg.night, msg.err = from.Next(ctx)
+		if msg.took = time.Since(began); more != nil {
 			msg.more = more()
 		}
 		return msg
@@ -138,7 +103,7 @@ func (m *model) look() tea.Cmd {
 }
 
 func (m *model) foretell(after time.Duration) tea.Cmd {
-	from, jobs := m.source, m.night.Run.Jobs
+	from, jobs := m.source, m.win.night.Run.Jobs
 	return tea.Tick(after, func(time.Time) tea.Msg { return forecastMsg{from.Forecast(jobs)} })
 }
 
@@ -146,8 +111,9 @@ func (m *model) foretell(after time.Duration) tea.Cmd {
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.w, m.h = msg.Width, msg.Height
-		return m, m.reopen()
+		m.win.w, m.win.h = msg.Width, msg.Height
+		m.list.move(0)
+		return m, m.turn(m.pane.page)
 	case tea.KeyPressMsg:
 		return m, m.key(msg.String(), msg.Text)
 	case tea.PasteMsg:
@@ -157,12 +123,12 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case lookMsg:
 		return m, m.look()
 	case nightMsg:
-		return m, m.take(msg)
+		return m, m.take(&msg)
 	case forecastMsg:
-		m.forecast = msg.forecast
+		m.win.forecast = msg.forecast
 		return m, m.foretell(foretell)
 	case pageMsg:
-		m.show(msg)
+		m.pane.show(&msg, m.list.row())
 	case doneMsg:
 		if m.note = plaintext.Line(msg.said); msg.err != nil {
 			m.note = plaintext.Line(strings.ReplaceAll(inWords(msg.err), "\n", ": "))
@@ -172,165 +138,51 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // take takes in a night, and has the files looked at again.
-func (m *model) take(msg nightMsg) tea.Cmd {
+func (m *model) take(msg *nightMsg) tea.Cmd {
 	next := tea.Tick(max(lookEvery, restParts*msg.took), func(time.Time) tea.Msg { return lookMsg{} })
-	m.problem = ""
 	if msg.err != nil {
-		m.problem = plaintext.Line(inWords(msg.err))
+		m.note = plaintext.Line(inWords(msg.err))
 	}
-	if msg.more != "" && m.page == logPage && msg.of == m.of {
-		atEnd := m.scroll >= m.lastScroll()
-		m.lines = append(m.lines, m.textLines(msg.more)...)
-		m.lines = m.lines[max(0, len(m.lines)-mostLines):]
-		if atEnd {
-			m.scroll = m.lastScroll()
-		}
+	if msg.more != "" && m.pane.page == logPage && msg.of == m.pane.of {
+		m.pane.grow(msg.more, m.list.row())
 	}
 	if msg.night == nil {
 		return next
 	}
-	before := m.row()
-	m.night = msg.night
-	m.regroup()
-	now := m.row()
-	if now == before || now == nil || m.page == logPage && before != nil && now.Tries == before.Tries {
+	before := m.list.row()
+	m.win.night = msg.night
+	m.list.regroup()
+	now := m.list.row()
+	if now == before || now == nil || m.pane.page == logPage && before != nil && now.Tries == before.Tries {
 		return next
 	}
-	return tea.Batch(next, m.reopen())
+	return tea.Batch(next, m.turn(m.pane.page))
 }
 
-// regroup finds the rows of each group that the filter keeps. Of what is done the last comes first.
-func (m *model) regroup() {
-	n := m.night
-	m.rows = map[view.Group][]*view.Row{view.NeedsYou: n.Needs, view.Working: n.Working, view.Waiting: n.Waiting}
-	for _, r := range slices.Backward(n.Done) {
-		if r.State != view.Look {
-			m.rows[view.IsDone] = append(m.rows[view.IsDone], r)
-		}
-	}
-	m.idWidth = 0
-	words := strings.Fields(strings.ToLower(m.filter))
-	for g, list := range m.rows {
-		for _, r := range list {
-			m.idWidth = min(max(m.idWidth, len(r.ID)), mostID)
-		}
-		if len(words) == 0 {
-			continue
-		}
-		var kept []*view.Row
-		for _, r := range list {
-			text := strings.ToLower(fmt.Sprintln(r.ID, r.Title, r.State, r.Section, r.Agent, r.Also))
-			if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
-				kept = append(kept, r)
-			}
-		}
-		m.rows[g] = kept
-	}
-	m.selectNear(0)
-}
-
-// row returns the selected row; nil: there is none.
-func (m *model) row() *view.Row {
-	for _, g := range groups() {
-		for _, r := range m.rows[g] {
-			if r.ID == m.selected {
-				return r
-			}
-		}
-	}
-	return nil
-}
-
-func groups() []view.Group {
-	return []view.Group{view.NeedsYou, view.Working, view.Waiting, view.IsDone}
-}
-
-// selectNear moves the selection by so many rows, and to the first row if the selected one is not shown.
-func (m *model) selectNear(by int) {
-	var ids []string
-	for _, it := range m.items() {
-		if it.row != nil {
-			ids = append(ids, it.row.ID)
-		}
-	}
-	if len(ids) == 0 {
-		m.selected = ""
-		return
-	}
-	at := slices.Index(ids, m.selected)
-	m.selected = ids[min(max(max(at, 0)+by, 0), len(ids)-1)]
-}
-
-// reopen has the page read again that is shown.
-func (m *model) reopen() tea.Cmd {
-	if !m.paneShown() {
+// turn has a page read in the background, if the pane is shown.
+func (m *model) turn(to page) tea.Cmd {
+	m.pane.begin(to, m.list.selected)
+	if !m.pane.whole() && !m.win.isWide() || m.pane.of == "" && !to.ofNight() {
 		return nil
 	}
-	return m.turn(m.page)
-}
-
-func (m *model) paneShown() bool { return m.open || m.w >= wide || m.page.ofNight() }
-
-// turn has a page read, in the background.
-func (m *model) turn(to page) tea.Cmd {
-	id := m.selected
-	if to != m.page || id != m.of {
-		m.scroll, m.lines = 0, nil
-	}
-	if m.done != nil {
-		m.done()
-		m.more, m.done = nil, nil
-	}
-	m.page, m.of = to, id
-	ctx, from, style := m.ctx, m.source, m.style
-	width := max(m.paneWidth()-2, 20)
+	ctx, from, draw, width := m.ctx, m.source, m.win.style, max(m.pane.width()-2, 20)
+	msg := pageMsg{page: to, of: m.pane.of}
 	return func() tea.Msg {
-		msg := pageMsg{page: to, of: id}
 		switch to {
 		case helpPage:
 			msg.text = help
 		case graphPage:
 			msg.text = from.Graph()
 		case timePage:
-			msg.text = strings.Join(style.timeline(from.Timeline(), width), "\n")
+			msg.text = strings.Join(draw.timeline(from.Timeline(), width), "\n")
 		case logPage:
-			msg.more, msg.done = from.Log(id)
+			msg.more, msg.done = from.Log(msg.of)
 			msg.text = msg.more()
 		default:
-			if id != "" {
-				msg.text = from.Part(ctx, id, agentlog.AttemptPart(to), width)
-			}
+			msg.text = from.Part(ctx, msg.of, agentlog.AttemptPart(to), width)
 		}
 		return msg
 	}
-}
-
-// show shows a page that was read, unless another one is wanted by now.
-func (m *model) show(msg pageMsg) {
-	if msg.page != m.page || msg.of != m.of || m.done != nil {
-		if msg.done != nil {
-			msg.done()
-		}
-		return
-	}
-	m.lines, m.more, m.done = m.textLines(msg.text), msg.more, msg.done
-	if m.scroll = min(m.scroll, m.lastScroll()); msg.page == logPage {
-		m.scroll = m.lastScroll()
-	}
-}
-
-// textLines returns text of agents and programs as lines without anything that a terminal would obey. Those of a diff and of pictures are
-// not broken.
-func (m *model) textLines(text string) (lines []string) {
-	for line := range strings.SplitSeq(strings.TrimRight(plaintext.Clean(text), "\n"), "\n") {
-		line = strings.ReplaceAll(plaintext.Head(line, lineLength), "\t", "    ")
-		if m.page == diff || m.page.ofNight() {
-			lines = append(lines, line)
-		} else {
-			lines = append(lines, wrapped(line, m.paneWidth()-2)...)
-		}
-	}
-	return lines
 }
 
 // typed takes a key while a person types.
@@ -339,8 +191,7 @@ func (m *model) typed(key, text string) tea.Cmd {
 	switch {
 	case key == "esc" || key == "ctrl+c":
 		if m.input = nil; in.task == "" {
-			m.filter = ""
-			m.regroup()
+			in.text = ""
 		}
 	case key == "enter" && in.task == "":
 		m.input = nil
@@ -352,14 +203,12 @@ func (m *model) typed(key, text string) tea.Cmd {
 	case key == "backspace":
 		_, size := utf8.DecodeLastRuneInString(in.text)
 		in.text = in.text[:len(in.text)-size]
-	case key == "ctrl+u":
-		in.text = ""
-	case text != "" && len(in.text)+len(text) <= attempts.MaxAnswer:
+	case len(in.text)+len(text) <= attempts.MaxAnswer:
 		in.text += plaintext.Clean(text)
 	}
-	if m.input != nil && in.task == "" {
-		m.filter, m.top = in.text, 0
-		m.regroup()
+	if in.task == "" {
+		m.list.filter, m.list.top = in.text, 0
+		m.list.regroup()
 	}
 	return nil
 }
@@ -372,4 +221,61 @@ func (m *model) do(act Act) tea.Cmd {
 		said, err := from.Do(ctx, act)
 		return doneMsg{said, err}
 	}
+}
+
+// View draws the screen.
+func (m *model) View() tea.View {
+	v := tea.NewView(strings.Join(m.screen(), "\n"))
+	v.AltScreen = true
+	return v
+}
+
+func (m *model) screen() (lines []string) {
+	w, body := m.win, m.win.body()
+	if w.w <= 0 || w.h <= 0 {
+		return nil
+	}
+	switch r := m.list.row(); {
+	case m.pane.whole():
+		lines = m.pane.draw(r, body)
+	case !w.isWide():
+		lines = m.list.draw(w.w, body)
+	default:
+		left := w.w - m.pane.width() - 1
+		list, beside := m.list.draw(left-1, body), m.pane.draw(r, body)
+		line := w.style.pick("│", "|")
+		for i := range body {
+			row := slices.Concat(list, make([]string, body))[i]
+			filled := displaywidth.Options{ControlSequences: true}.String(row)
+			lines = append(lines, row+strings.Repeat(" ", max(left-filled, 0))+line+slices.Concat(beside, make([]string, body))[i])
+		}
+	}
+	lines = slices.Concat(w.head(), lines, make([]string, max(body-len(lines), 0)), m.foot())
+	if over := len(lines) - w.h; over > 0 { // a low window keeps its keys
+		lines = slices.Delete(lines, max(headLines-over, 0), max(headLines-over, 0)+over)
+	}
+	return lines
+}
+
+// foot draws the line that answers a key, and the line of keys.
+func (m *model) foot() []string {
+	said := m.note
+	switch {
+	case m.ask != nil:
+		said = m.ask.question()
+	case m.input != nil && m.input.task != "":
+		said = "answer to " + m.input.task + " (enter sends, esc does not): " + m.input.text + "_"
+	case m.input != nil:
+		said = "show tasks with: " + m.input.text + "_"
+	case said == "" && m.list.filter != "":
+		said = "only tasks with: " + m.list.filter + "   (esc shows all)"
+	case said == "":
+		why, run := m.keysOfRun()
+		said = spread(why, run, m.win.w-2)
+	}
+	for m.input != nil && displaywidth.String(said) >= m.win.w-1 && said != "" { // the end is what is typed
+		_, size := utf8.DecodeRuneInString(said)
+		said = said[size:]
+	}
+	return []string{m.win.style.of(view.NeedsYou, cut(" "+said, m.win.w)), cut(" "+m.keyLine(), m.win.w)}
 }

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,26 +43,12 @@ func (s style) of(g view.Group, text string) string {
 
 // symbols returns the characters of a state in a row, and in the bar.
 func (s style) symbols(of view.State) (row, bar string) {
-	pick := func(utf8, ascii string) string {
-		if s.ascii {
-			return ascii
-		}
-		return utf8
+	rows, bars := "✓◉■■?▸····", "█◉■■?▸····"
+	if s.ascii {
+		rows, bars = "+o!!?>....", "#o!!?>...."
 	}
-	switch of {
-	case view.Done:
-		return pick("✓", "+"), pick("█", "#")
-	case view.Look:
-		return pick("◉", "o"), pick("◉", "o")
-	case view.Gated, view.Held:
-		return pick("■", "!"), pick("■", "!")
-	case view.Asks:
-		return "?", "?"
-	case view.Running:
-		return pick("▸", ">"), pick("▸", ">")
-	default:
-		return pick("·", "."), pick("·", ".")
-	}
+	at := max(slices.Index(view.States(), of), 0)
+	return string([]rune(rows)[at]), string([]rune(bars)[at])
 }
 
 // bar shows the tasks by state in so many columns: each state that there is has one at least.

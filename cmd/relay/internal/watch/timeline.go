@@ -46,7 +46,7 @@ func (s style) timeline(t *view.Timeline, width int) []string {
 			}
 		}
 	}
-	lines := []string{fmt.Sprintf("a column is %s   %s", took(each), s.pick("─ attempt  + checks  ~ review  / waits  × failed  ╵ landed", "- attempt  + checks  ~ review  / waits  x failed  | landed")), "", s.hours(from, each, columns)}
+	lines := []string{fmt.Sprintf("a column is %s   %s", took(each), s.pick("─ attempt  + checks  ~ review  / waits  × failed  ╵ landed", "- attempt  + checks  ~ review  / waits  x failed  | landed")), "", s.hours(from, each, at(t.To)+1)}
 	for i, row := range rows {
 		lines = append(lines, fmt.Sprintf("%3d ", i+1)+strings.TrimRight(string(row), " "))
 	}
@@ -96,11 +96,11 @@ func fill(row []rune, with rune, begin, end int, gently bool) {
 // hours draws the hours above a timeline, as many as have room.
 func (s style) hours(from time.Time, each time.Duration, columns int) string {
 	const room = 5 // columns of an hour
-	row := []rune(strings.Repeat(" ", columns))
+	row := []rune(strings.Repeat(" ", columns+room))
 	free := 0
 	for i := range columns {
 		when := from.Add(time.Duration(i) * each).In(s.zone)
-		if i >= free && i+room <= columns && (when.Minute() < int(each/time.Minute) || each < 10*time.Minute && when.Minute()%10 == 0 && each == time.Minute) {
+		if i >= free && (when.Minute() < int(each/time.Minute) || each == time.Minute && when.Minute()%10 == 0) {
 			copy(row[i:], []rune(when.Format("15:04")))
 			free = i + room + 1
 		}

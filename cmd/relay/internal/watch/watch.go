@@ -1,7 +1,8 @@
 // Package watch shows a night full screen in a terminal, while it goes on and afterwards. It renders the model of package view, reads files
 // only, and leaves every decision to the functions of the commands: leaving it leaves the run.
 //
-// feed.go reads the files. model.go has the state of the screen, keys.go what keys do. screen.go, list.go and timeline.go draw.
+// feed.go reads the files. model.go has the state of the screen, keys.go what keys do. window.go, list.go, pane.go
+// and timeline.go draw.
 package watch
 
 import (
@@ -44,31 +45,25 @@ func Run(ctx context.Context, a *cli.App, run string) error {
 	if err != nil {
 		return err
 	}
-	m := newModel(ctx, feed, a.Now, styleOf(a))
-	if m.night, err = feed.Next(ctx); err != nil {
+	night, err := feed.Next(ctx)
+	if err != nil {
 		return err
 	}
-	m.regroup()
+	m := newModel(ctx, feed, night, a.Now, styleOf(a))
 	profile := colorprofile.Ascii
 	if a.Out.Palette {
 		profile = colorprofile.ANSI
 	}
 	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(a.Out.Dest), tea.WithEnvironment(a.Environ),
 		tea.WithColorProfile(profile), tea.WithFPS(framesASecond)).Run()
-	if m.done != nil {
-		m.done()
-	}
-	if m.night.Run.State == view.On {
+	m.pane.begin(taskPage, "") // ends a log that is followed
+	if m.win.night.Run.State == view.On {
 		fmt.Fprintln(a.Err, "relay: the run goes on; relay watch shows it again, relay stop stops it")
 	}
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
-}
-
-func newModel(ctx context.Context, from source, now func() time.Time, s style) *model {
-	return &model{ctx: ctx, source: from, now: now, style: s}
 }
 
 // styleOf returns how to draw on the user's terminal. Locales of Chinese, Japanese and Korean draw some of the symbols two columns wide.

@@ -27,19 +27,14 @@ var update = flag.Bool("update", false, "write the golden files")
 type night struct {
 	*viewtest.Night
 
-	of    *view.Builder
-	given bool
-	acts  []Act
+	of   *view.Builder
+	acts []Act
 }
 
 func (n *night) Old() bool { return false }
 
 func (n *night) Next(context.Context) (*view.Night, error) {
-	if n.given {
-		return nil, nil
-	}
-	n.given = true
-	return n.of.Night(n.Now), nil
+	return nil, nil //nolint:nilnil // nothing changes
 }
 func (n *night) Graph() string               { return graphText(n.Epic, n.Night.Graph, n.of.Graph(n.Now)) }
 func (n *night) Timeline() *view.Timeline    { return n.of.Timeline(n.Now) }
@@ -66,10 +61,9 @@ func screenOf(tb testing.TB, tasks, w, h int) (*model, *night) {
 	tb.Helper()
 	made := viewtest.Of(tb, tasks)
 	n := &night{Night: made, of: made.Builder()}
-	m := newModel(tb.Context(), n, func() time.Time { return made.Now }, style{zone: time.UTC})
-	send(m, m.look()())
+	m := newModel(tb.Context(), n, n.of.Night(made.Now), func() time.Time { return made.Now }, style{zone: time.UTC})
 	send(m, tea.WindowSizeMsg{Width: w, Height: h})
-	m.forecast = &view.Forecast{P50: made.Now.Add(33 * time.Minute), P90: made.Now.Add(90 * time.Minute)}
+	m.win.forecast = &view.Forecast{P50: made.Now.Add(33 * time.Minute), P90: made.Now.Add(90 * time.Minute)}
 	return m, n
 }
 
@@ -109,13 +103,13 @@ func golden(t *testing.T, m *model, name string) {
 	lines := m.screen()
 	for i, line := range lines {
 		plain := unpainted.ReplaceAllString(line, "")
-		if got := displaywidth.String(plain); got > m.w {
-			t.Errorf("%s: line %d has %d columns of %d: %s", name, i, got, m.w, plain)
+		if got := displaywidth.String(plain); got > m.win.w {
+			t.Errorf("%s: line %d has %d columns of %d: %s", name, i, got, m.win.w, plain)
 		}
 		lines[i] = strings.TrimRight(plain, " ")
 	}
-	if len(lines) != m.h {
-		t.Errorf("%s: got %d lines of %d", name, len(lines), m.h)
+	if len(lines) != m.win.h {
+		t.Errorf("%s: got %d lines of %d", name, len(lines), m.win.h)
 	}
 	got, file := strings.Join(lines, "\n")+"\n", filepath.Join("testdata", name+".golden.txt")
 	if *update {
@@ -155,7 +149,7 @@ func TestPages(t *testing.T) {
 	press(m, "t")
 	golden(t, m, "40-200x60-timeline")
 	m, _ = screenOf(t, 40, 80, 24)
-	m.style.ascii = true
+	m.win.style.ascii = true
 	golden(t, m, "40-ascii")
 }
 
@@ -186,7 +180,7 @@ func TestKeys(t *testing.T) {
 		{"T38", "p", Act{What: attempts.RequestPause}, "done"},
 	} {
 		m, n := screenOf(t, 40, 80, 24)
-		m.selected = c.task
+		m.list.selected = c.task
 		for _, key := range c.keys {
 			press(m, map[rune]string{'\n': "enter"}[key]+strings.TrimSpace(string(key)))
 		}
