@@ -45,10 +45,14 @@ type action struct {
 // actions are the keys by which a person decides, in the order of the last line.
 func actions() []action {
 	return []action{
-		{"a", "answer", attempts.RequestAnswer, false}, {"u", "ungate", attempts.RequestUngate, false},
-		{"A", "approve", attempts.RequestApprove, false}, {"r", "retry", attempts.RequestRetry, false},
-		{"x", "gate", attempts.RequestGate, false}, {"s", "stop", attempts.RequestStop, false},
-		{"p", "pause", attempts.RequestPause, true}, {"S", "stop the run", attempts.RequestStop, true},
+		{"a", "answer", attempts.RequestAnswer, false},
+		{"u", "ungate", attempts.RequestUngate, false},
+		{"A", "approve", attempts.RequestApprove, false},
+		{"r", "retry", attempts.RequestRetry, false},
+		{"x", "gate", attempts.RequestGate, false},
+		{"s", "stop", attempts.RequestStop, false},
+		{"p", "pause", attempts.RequestPause, true},
+		{"S", "stop the run", attempts.RequestStop, true},
 	}
 }
 

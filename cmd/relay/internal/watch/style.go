@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,10 +54,9 @@ func (s style) symbols(of view.State) (row, bar string) {
 
 // bar shows the tasks by state in so many columns: each state that there is has one at least.
 func (s style) bar(n *view.Night, width int) string {
-	var legend, drawn []string
-	room, total := 0, n.Counts.Total()
-	tasks := map[string]int{} // by symbol
+	var legend []string
 	var order []view.State
+	tasks := map[string]int{} // by symbol
 	for _, state := range view.States() {
 		symbol, _ := s.symbols(state)
 		if tasks[symbol] == 0 && n.Counts[state] > 0 {
@@ -66,20 +66,21 @@ func (s style) bar(n *view.Night, width int) string {
 	}
 	for _, state := range order {
 		symbol, _ := s.symbols(state)
-		legend = append(legend, fmt.Sprint(symbol, tasks[symbol]))
+		legend = append(legend, symbol+strconv.Itoa(tasks[symbol]))
 	}
 	words := strings.Join(legend, " ")
-	if room = width - displaywidth.String(words) - 2; room < 2*len(order) {
+	left, rest := width-displaywidth.String(words)-2, n.Counts.Total()
+	if left < 2*len(order) {
 		return cut(words, width)
 	}
-	left, rest := room, total
+	var drawn strings.Builder
 	for _, state := range order {
 		symbol, cell := s.symbols(state)
 		cells := min(max(left*tasks[symbol]/max(rest, 1), 1), left)
 		left, rest = left-cells, rest-tasks[symbol]
-		drawn = append(drawn, s.of(state.Group(), strings.Repeat(cell, cells)))
+		drawn.WriteString(s.of(state.Group(), strings.Repeat(cell, cells)))
 	}
-	return strings.Join(drawn, "") + strings.Repeat(" ", left) + "  " + words
+	return drawn.String() + strings.Repeat(" ", left) + "  " + words
 }
 
 // cut shortens a line to so many columns.

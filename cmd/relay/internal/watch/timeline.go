@@ -16,10 +16,10 @@ func (s style) timeline(t *view.Timeline, width int) []string {
 	if t.From.IsZero() {
 		return []string{"nothing has happened yet"}
 	}
-	each := time.Minute
-	for _, minutes := range []int{1, 2, 5, 10, 15, 30, 60, 120, 240, 720, 1440} {
-		if each = time.Duration(minutes) * time.Minute; t.To.Sub(t.From)/each < time.Duration(columns) {
-			break
+	each := 24 * time.Hour
+	for _, minutes := range []time.Duration{1440, 720, 240, 120, 60, 30, 15, 10, 5, 2, 1} {
+		if t.To.Sub(t.From)/(minutes*time.Minute) < time.Duration(columns) {
+			each = minutes * time.Minute
 		}
 	}
 	from := t.From.Truncate(each)
@@ -28,7 +28,7 @@ func (s style) timeline(t *view.Timeline, width int) []string {
 	for i := range rows {
 		rows[i] = []rune(strings.Repeat(" ", columns))
 	}
-	landed := make([]int, columns)
+	marks := []rune(strings.Repeat(" ", columns))
 	for k := range t.Spans {
 		span := &t.Spans[k]
 		begin, end := at(span.From), at(t.To)
@@ -37,8 +37,8 @@ func (s style) timeline(t *view.Timeline, width int) []string {
 		}
 		switch {
 		case span.Kind == view.SpanLanding && span.Result == attempts.ResultSuccess:
-			landed[end]++
-		case span.Job > 0 && span.Job <= len(rows):
+			marks[end] = []rune(s.pick("╵", "|"))[0]
+		case span.Job > 0:
 			s.span(rows[span.Job-1], span, begin, end)
 		case span.Kind == view.SpanWait || span.Kind == view.SpanPause:
 			for _, row := range rows {
@@ -50,12 +50,8 @@ func (s style) timeline(t *view.Timeline, width int) []string {
 	for i, row := range rows {
 		lines = append(lines, fmt.Sprintf("%3d ", i+1)+strings.TrimRight(string(row), " "))
 	}
-	var marks strings.Builder
-	for _, n := range landed {
-		marks.WriteString(map[bool]string{true: " ", false: s.pick("╵", "|")}[n == 0])
-	}
 	symbol, _ := s.symbols(view.Done)
-	return append(lines, "  "+symbol+" "+strings.TrimRight(marks.String(), " "))
+	return append(lines, "  "+symbol+" "+strings.TrimRight(string(marks), " "))
 }
 
 func (s style) pick(utf8, ascii string) string {

@@ -36,6 +36,7 @@ func (n *night) Old() bool { return false }
 func (n *night) Next(context.Context) (*view.Night, error) {
 	return nil, nil //nolint:nilnil // nothing changes
 }
+
 func (n *night) Graph() string               { return graphText(n.Epic, n.Night.Graph, n.of.Graph(n.Now)) }
 func (n *night) Timeline() *view.Timeline    { return n.of.Timeline(n.Now) }
 func (n *night) Forecast(int) *view.Forecast { return nil }

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"relay/epic/plaintext"
@@ -43,10 +44,8 @@ func (w *window) head() []string {
 	}
 	if u := n.Money.Night; u.CostUSD > 0 {
 		right += fmt.Sprintf("  %.2f", u.CostUSD)
-		for _, c := range n.Money.Caps {
-			if c.Scope == limits.ScopeRun && c.USD != nil {
-				right += fmt.Sprintf(" of %.0f", c.USD.Cap)
-			}
+		if k := slices.IndexFunc(n.Money.Caps, func(c view.Cap) bool { return c.Scope == limits.ScopeRun && c.USD != nil }); k >= 0 {
+			right += fmt.Sprintf(" of %.0f", n.Money.Caps[k].USD.Cap)
 		}
 		right += " USD"
 	}
@@ -61,7 +60,8 @@ func (w *window) head() []string {
 		}
 	}
 	return []string{
-		w.style.paint(bold, spread(" "+plaintext.Fit(n.Epic.Title, w.w), right, w.w)), spread(" "+says, w.ends(), w.w), " " + w.style.bar(n, w.w-1), "",
+		w.style.paint(bold, spread(" "+plaintext.Fit(n.Epic.Title, w.w), right, w.w)), spread(" "+says, w.ends(), w.w),
+		" " + w.style.bar(n, w.w-1), "",
 	}
 }
 
