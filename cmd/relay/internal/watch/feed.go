@@ -48,7 +48,7 @@ type Feed struct {
 const (
 	memoryLimit = 42 << 20         // leaves the collector room beside a night of 10,000 tasks: else it would work all the time
 	remake      = 10 * time.Second // how often a night without events is made: waits end
-	reread      = 1 << 20          // bytes of the end of a log that are read twice, so that no event is missed
+	reread      = 512 << 10        // bytes of the end of a log that are read twice, so that no event is missed
 	mostShown   = 512 << 10        // bytes of a part of an attempt that are shown
 	mostLogged  = 500              // entries of the end of a log that are shown
 )
@@ -296,12 +296,24 @@ func (f *Feed) Log(id string) (more func() string, done func()) {
 	app := *f.app
 	app.Out = terminal.NewWriter(&text)
 	app.Out.Redact = f.app.Secrets.Values
-	look, done, _ := agentlog.NewViewer(&app, f.project, agentlog.Options{Tail: mostLogged}).Tail(agentlog.Attempt{Task: id, Attempt: &at})
-	return func() string {
-		_ = look(!at.EndedAt.IsZero()) // a transcript that cannot be read has no more lines
+	look, end, _ := agentlog.NewViewer(&app, f.project, agentlog.Options{Tail: mostLogged}).Tail(agentlog.Attempt{Task: id, Attempt: &at})
+	var mu sync.Mutex
+	ended := false
+	more = func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		if !ended {
+			_ = look(!at.EndedAt.IsZero()) // a transcript that cannot be read has no more lines
+		}
 		defer text.Reset()
 		return text.String()
-	}, done
+	}
+	return more, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
+		end()
+	}
 }
 
 // Act is something that a person has relay do.
