@@ -137,7 +137,7 @@ func (b *Builder) Night(now time.Time) *Night {
 		At: now.UTC(), Epic: Epic{b.in.Epic.ID, b.in.Epic.Title}, Run: b.run(now), Counts: Counts{}, Refused: b.in.Refused,
 		Money: MoneyOf(b.in.Epic, b.ledger, b.journal.ofNight(), capsOf(b)), Changed: b.changed, Notes: b.journal.Notes,
 		Failing: b.ledger.Regressed,
-		Needs: []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: []*Row{},
+		Needs:   []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: []*Row{},
 	}
 	for i := range b.rows {
 		row := b.rowAt(i, now)
