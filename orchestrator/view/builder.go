@@ -73,10 +73,13 @@ func New(in Input) *Builder {
 // Apply takes in the next event of the log: into the journal of the night, and into the ledger if it is newer than that.
 func (b *Builder) Apply(e *attempts.Event) {
 	b.journal.Add(*e)
+	i, ok := b.in.Graph.Index(e.Task)
 	if e.Seq != 0 && e.Seq <= b.known {
+		if ok && b.rows[i] != nil && b.rows[i].State == Running { // the journal alone has its phase
+			b.rows[i] = nil
+		}
 		return
 	}
-	i, ok := b.in.Graph.Index(e.Task)
 	before := b.standing(i, ok)
 	b.memory.Fold(*e)
 	switch {

@@ -2,10 +2,7 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +65,7 @@ func runLogs(ctx context.Context, opts logsOptions) error {
 	}
 	var list []agentlog.Attempt
 	if opts.task == "" {
-		list, err = opts.atWork(view, agentlog.NewViewer(opts.app, p, agentlog.Options{}).Has)
+		list, err = agentlog.NewViewer(opts.app, p, agentlog.Options{}).AtWork(view, opts.follow)
 	} else {
 		t, unknown := pl.Task(opts.task)
 		if unknown != nil {
@@ -106,29 +103,4 @@ func (opts logsOptions) ofTask(view *attempts.View) ([]agentlog.Attempt, error) 
 		return nil, err
 	}
 	return []agentlog.Attempt{{Task: opts.task, Attempt: at}}, nil
-}
-
-// atWork returns the attempts under way, by task, or when there is none the one that began last of those with a log; none of a run that is
-// followed.
-func (opts logsOptions) atWork(view *attempts.View, has func(agentlog.Attempt) bool) (list []agentlog.Attempt, err error) {
-	var tried []agentlog.Attempt
-	for _, id := range slices.Sorted(maps.Keys(view.Ledger.Tasks)) {
-		all := view.Ledger.Tasks[id].Attempts
-		for i := range all {
-			tried = append(tried, agentlog.Attempt{Task: id, Attempt: &all[i]})
-			if all[i].EndedAt.IsZero() && view.Running {
-				list = append(list, tried[len(tried)-1])
-			}
-		}
-	}
-	switch {
-	case len(list) > 0, opts.follow && view.Running:
-		return list, nil
-	case len(tried) > 0:
-		slices.SortStableFunc(tried, func(a, b agentlog.Attempt) int { return b.StartedAt.Compare(a.StartedAt) })
-		return tried[max(0, slices.IndexFunc(tried, has)):][:1], nil
-	case view.Running:
-		return nil, &terminal.Hinted{Err: errors.New("no task is at work yet"), Hint: "relay status shows what the run waits for"}
-	}
-	return nil, &terminal.Hinted{Err: errors.New("nothing has been tried yet"), Hint: "relay work runs all pending tasks"}
 }

@@ -62,7 +62,7 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 		return err
 	}
 	if opts.watch {
-		return watch(ctx, opts, p)
+		return watchStatus(ctx, opts, p)
 	}
 	s, err := opts.read(ctx, p)
 	if err != nil {
@@ -120,8 +120,8 @@ func statusOfList(ctx context.Context, opts statusOptions) error {
 // watchEvery is how often relay reads a watched status.
 const watchEvery = time.Second
 
-// watch shows the status again and again, until the run is over.
-func watch(ctx context.Context, opts statusOptions, p *project.Project) error {
+// watchStatus shows the status again and again, until the run is over.
+func watchStatus(ctx context.Context, opts statusOptions, p *project.Project) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	live := terminal.IsTerminal(opts.app.Out.Dest)

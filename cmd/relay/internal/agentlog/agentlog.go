@@ -10,8 +10,10 @@ package agentlog
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -58,6 +60,31 @@ func (v *Viewer) Has(at Attempt) bool {
 	streams := v.streams(at, nil)
 	closeAll(streams)
 	return len(streams) > 0
+}
+
+// AtWork returns the attempts under way, by task, or when there is none the one that began last of those with a log; none of a run that is
+// followed.
+func (v *Viewer) AtWork(view *attempts.View, follow bool) (list []Attempt, err error) {
+	var tried []Attempt
+	for _, id := range slices.Sorted(maps.Keys(view.Ledger.Tasks)) {
+		all := view.Ledger.Tasks[id].Attempts
+		for i := range all {
+			tried = append(tried, Attempt{Task: id, Attempt: &all[i]})
+			if all[i].EndedAt.IsZero() && view.Running {
+				list = append(list, tried[len(tried)-1])
+			}
+		}
+	}
+	switch {
+	case len(list) > 0, follow && view.Running:
+		return list, nil
+	case len(tried) > 0:
+		slices.SortStableFunc(tried, func(a, b Attempt) int { return b.StartedAt.Compare(a.StartedAt) })
+		return tried[max(0, slices.IndexFunc(tried, v.Has)):][:1], nil
+	case view.Running:
+		return nil, &terminal.Hinted{Err: errors.New("no task is at work yet"), Hint: "relay status shows what the run waits for"}
+	}
+	return nil, &terminal.Hinted{Err: errors.New("nothing has been tried yet"), Hint: "relay work runs all pending tasks"}
 }
 
 // Show prints the logs of attempts, one after the other. It fails for an attempt that has none.

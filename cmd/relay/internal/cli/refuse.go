@@ -23,16 +23,24 @@ var personal = []string{
 // RefuseGuarded fails for a command by which a person decides, when an agent or a check of a run in the same repository has started it.
 // An agent that relay has not started may call any command.
 func RefuseGuarded(a *App, cmd *cobra.Command) error {
-	folder, inside := runAbove(a)
-	if dry := cmd.Flags().Lookup("dry-run"); !inside || !slices.Contains(personal, cmd.Name()) || dry != nil && dry.Changed {
+	if dry := cmd.Flags().Lookup("dry-run"); !slices.Contains(personal, cmd.Name()) || dry != nil && dry.Changed {
 		return nil
 	}
-	p, err := a.Repository(cmd.Context())
-	if err != nil || !isSameRepository(cmd.Context(), p, folder) {
+	return RefuseInside(cmd.Context(), a, cmd.CommandPath())
+}
+
+// RefuseInside does the same for what the command of a path would do.
+func RefuseInside(ctx context.Context, a *App, path string) error {
+	folder, inside := runAbove(a)
+	if !inside {
+		return nil
+	}
+	p, err := a.Repository(ctx)
+	if err != nil || !isSameRepository(ctx, p, folder) {
 		return nil //nolint:nilerr // the command says what is wrong; or it is another repository, as in tests of relay itself
 	}
 	return &terminal.Hinted{
-		Err:  errors.New(cmd.CommandPath() + " is for people, and a run of this repository started this process"),
+		Err:  errors.New(path + " is for people, and a run of this repository started this process"),
 		Hint: "say in the result what should be decided, and why: the user reads that in the report",
 	}
 }

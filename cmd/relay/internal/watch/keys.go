@@ -1,0 +1,257 @@
+package watch
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"relay/attempts"
+	"relay/orchestrator/view"
+)
+
+// help is what ? shows. No key must be remembered: the last line shows those that act on the selected task.
+const help = `Moving
+  up, down, j, k        select a task, or scroll the page
+  page up, page down    ten lines; home, end: the first, the last
+  enter                 open the task; in a wide window: go to its pane
+  tab                   between the list and the pane
+  esc                   back
+  /                     show only tasks with these words (id, title, state …)
+  D                     show all tasks, or fold the long groups
+
+Pages of the selected task
+  enter  why it is here, what was asked, attempts    l  log, followed
+  c  output of checks    d  changes    v  reviews    b  brief
+Pages of the night
+  g  graph by levels, * is the critical path    t  timeline
+
+Deciding, as the commands with these names do
+  a  answer its question    u  ungate: try it again    A  approve (asks y/n)
+  x  gate: hold it          r  retry (asks y/n if its work has landed)
+  s  stop its attempt (asks y/n)
+  p  pause the run, or end the pause    S  stop the run (asks y/n)
+
+q quits; a run goes on without its viewers. Ctrl-Z suspends the viewer.`
+
+// action is a key by which a person decides.
+type action struct {
+	key, word string
+	what      attempts.RequestKind
+	ofRun     bool
+}
+
+// actions are the keys by which a person decides, in the order of the last line.
+func actions() []action {
+	return []action{
+		{"a", "answer", attempts.RequestAnswer, false},
+		{"u", "ungate", attempts.RequestUngate, false},
+		{"A", "approve", attempts.RequestApprove, false},
+		{"r", "retry", attempts.RequestRetry, false},
+		{"x", "gate", attempts.RequestGate, false},
+		{"s", "stop", attempts.RequestStop, false},
+		{"p", "pause", attempts.RequestPause, true},
+		{"S", "stop the run", attempts.RequestStop, true},
+	}
+}
+
+// refused says why an action cannot be done now; "": it can.
+func (m *model) refused(a action) string {
+	r := m.list.row()
+	switch {
+	case m.source.Old():
+		return "this night is not the newest: relay watch shows that"
+	case a.ofRun && m.win.night.Run.State != view.On:
+		return "no run is on: relay work starts one"
+	case a.ofRun:
+		return ""
+	case r == nil:
+		return "no task is selected"
+	}
+	is := func(states ...view.State) bool { return slices.Contains(states, r.State) }
+	can := map[attempts.RequestKind]bool{
+		attempts.RequestAnswer:  is(view.Asks),
+		attempts.RequestUngate:  is(view.Gated) || is(view.Held) && !offers(r, "retry"),
+		attempts.RequestApprove: is(view.Look) || is(view.Held) && offers(r, "approve"),
+		attempts.RequestRetry:   is(view.Done, view.Look, view.Gated, view.Held, view.Limited, view.Interrupted),
+		attempts.RequestGate:    is(view.Running, view.Ready, view.Limited, view.Interrupted, view.Blocked),
+		attempts.RequestStop:    is(view.Running),
+	}
+	if can[a.what] {
+		return ""
+	}
+	why := r.ID + " " + map[attempts.RequestKind]string{
+		attempts.RequestAnswer: "asks nothing", attempts.RequestUngate: "is not gated", attempts.RequestApprove: "has nothing to approve",
+		attempts.RequestRetry: "was not tried, or is being tried", attempts.RequestGate: "is held or done", attempts.RequestStop: "does not run",
+	}[a.what]
+	if r.State == view.Asks && a.what != attempts.RequestAnswer {
+		why += ", it asks you: a answers"
+	}
+	return why
+}
+
+// offers reports whether a row offers a command of relay.
+func offers(r *view.Row, command string) bool {
+	return slices.ContainsFunc(append(slices.Clone(r.Choices), *cmp.Or(r.First, &view.Command{})), func(c view.Command) bool {
+		return strings.HasPrefix(c.Type, "relay "+command+" ")
+	})
+}
+
+// act does what an action's key stands for, or asks before that.
+func (m *model) act(a action) tea.Cmd {
+	if why := m.refused(a); why != "" {
+		m.note = a.key + ": " + why
+		return nil
+	}
+	act, r := Act{What: a.what}, m.list.row()
+	if !a.ofRun {
+		act.Task = r.ID
+	}
+	switch {
+	case a.what == attempts.RequestAnswer:
+		m.input = &input{task: r.ID}
+		return nil
+	case a.what == attempts.RequestPause && !m.win.night.Run.Paused.IsZero():
+		act.What = attempts.RequestContinue
+	case a.what == attempts.RequestStop, a.what == attempts.RequestApprove, a.what == attempts.RequestRetry && r.Landed != "":
+		m.ask = &act
+		return nil
+	}
+	return m.do(act)
+}
+
+// question is what is asked before something that is hard to undo.
+func (a *Act) question() string {
+	switch {
+	case a.What == attempts.RequestStop && a.Task == "":
+		return "Stop the run? Its agents are asked to exit; relay work continues it later. y/n"
+	case a.What == attempts.RequestStop:
+		return "Stop the attempt of " + a.Task + "? Its work is kept, and this run does not try it again. y/n"
+	case a.What == attempts.RequestApprove:
+		return "Approve " + a.Task + " as it is? y/n"
+	}
+	return "Retry " + a.Task + "? Its work has landed and stays: the next agent begins from there. y/n"
+}
+
+// key does what a key stands for.
+func (m *model) key(key, text string) tea.Cmd {
+	if m.input != nil {
+		return m.typed(key, text)
+	}
+	if act := m.ask; act != nil {
+		if m.ask = nil; key == "y" {
+			return m.do(*act)
+		}
+		m.note = "nothing was done"
+		return nil
+	}
+	m.note = ""
+	for _, a := range actions() {
+		if a.key == key {
+			return m.act(a)
+		}
+	}
+	if by, ok := map[string]int{
+		"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -10, "pgdown": 10, "space": 10, "home": -1 << 30, "end": 1 << 30,
+	}[key]; ok {
+		return m.move(by)
+	}
+	if to, ok := map[string]page{
+		"c": checks, "d": diff, "b": brief, "v": reviews, "l": logPage, "g": graphPage, "t": timePage, "?": helpPage,
+	}[key]; ok {
+		m.pane.open = m.pane.open || !m.win.isWide() && !to.ofNight()
+		return m.turn(to)
+	}
+	return m.control(key)
+}
+
+// control does what the keys stand for that neither move nor decide.
+func (m *model) control(key string) tea.Cmd {
+	p := &m.pane
+	switch key {
+	case "q", "ctrl+c":
+		return tea.Quit
+	case "ctrl+z":
+		return tea.Suspend
+	case "enter":
+		p.open, p.focused = !m.win.isWide(), m.win.isWide()
+		return m.turn(taskPage)
+	case "tab":
+		p.focused = !p.focused && m.win.isWide()
+	case "D":
+		m.list.all = !m.list.all
+		m.list.move(0)
+	case "/":
+		m.input = &input{text: m.list.filter}
+	case "esc", "left", "backspace":
+		if p.page == taskPage && !p.open && !p.focused {
+			m.list.filter = ""
+			m.list.regroup()
+		}
+		p.open, p.focused = false, false
+		return m.turn(taskPage)
+	}
+	return nil
+}
+
+// move scrolls the page, or selects another task.
+func (m *model) move(by int) tea.Cmd {
+	if m.pane.whole() || m.pane.focused {
+		m.pane.scroll = min(max(m.pane.scroll+by, 0), m.pane.last(m.list.row()))
+		return nil
+	}
+	m.list.move(by)
+	return m.turn(m.pane.page)
+}
+
+// keyLine shows the keys that act on the selected task. The one that people look for is in brackets when it cannot.
+func (m *model) keyLine() string {
+	const end = "? help  q quit"
+	parts := []string{"enter open"}
+	switch {
+	case m.pane.page.ofNight():
+		return spread("esc back  up and down scroll", end, m.win.w-2)
+	case m.pane.open || m.pane.focused:
+		parts = []string{"esc back", "c checks", "d diff", "l log", "v review", "b brief"}
+	}
+	for _, a := range actions() {
+		if why := m.refused(a); why == "" && !a.ofRun {
+			parts = append(parts, a.key+" "+a.word)
+		} else if a.what == attempts.RequestUngate && m.needs() && !m.pane.open {
+			parts = append(parts, "("+a.key+" "+a.word+")")
+		}
+	}
+	if !m.pane.open {
+		parts = append(parts, "g graph", "t time", "/ find")
+	}
+	if m.win.isWide() && !m.pane.focused {
+		parts = slices.Insert(parts, 1, "up and down move", "tab pane")
+	}
+	for len(parts) > 1 && len(strings.Join(parts, "  "))+len(end)+4 > m.win.w {
+		parts = parts[:len(parts)-1]
+	}
+	return spread(strings.Join(parts, "  "), end, m.win.w-2)
+}
+
+// needs reports whether the selected task needs a person.
+func (m *model) needs() bool {
+	r := m.list.row()
+	return r != nil && r.State.Group() == view.NeedsYou
+}
+
+// keysOfRun are the keys that act on the run, and why the selected task cannot be ungated.
+func (m *model) keysOfRun() (why, keys string) {
+	for _, a := range actions() {
+		not := m.refused(a)
+		switch {
+		case a.what == attempts.RequestUngate && m.needs() && not != "" && !m.pane.whole():
+			why = "u: " + not
+		case a.ofRun && not == "" && a.what == attempts.RequestPause && !m.win.night.Run.Paused.IsZero():
+			keys = "p end the pause"
+		case a.ofRun && not == "":
+			keys += "  " + a.key + " " + a.word
+		}
+	}
+	return why, strings.TrimSpace(keys)
+}

@@ -1,0 +1,281 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/clipperhouse/displaywidth"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/agentlog"
+	"relay/epic/plaintext"
+	"relay/orchestrator/view"
+)
+
+// source is where a night comes from, and who does what a person decides.
+type source interface {
+	Old() bool
+	Next(ctx context.Context) (*view.Night, error)
+	Graph() string
+	Timeline() *view.Timeline
+	Forecast(jobs int) *view.Forecast
+	Part(ctx context.Context, id string, part agentlog.AttemptPart, width int) string
+	Log(id string) (more func() string, done func())
+	Do(ctx context.Context, act Act) (string, error)
+}
+
+// How often files are looked at, and the end is estimated. A look that takes long is followed by a long rest.
+const (
+	lookEvery = 500 * time.Millisecond
+	restParts = 50
+	foretell  = time.Minute
+)
+
+// model is the state of the screen.
+type model struct {
+	ctx    context.Context //nolint:containedctx // of the program: commands of a model take no arguments
+	source source
+	win    *window
+	list   list
+	pane   pane
+
+	input *input
+	ask   *Act   // waits for y or n
+	note  string // what became of a key
+}
+
+// input is a line that a person types: an answer, or a filter.
+type input struct {
+	task string // "": it filters
+	text string
+}
+
+// Messages to the model.
+type (
+	lookMsg  struct{}
+	nightMsg struct {
+		night *view.Night
+		err   error
+		of    string // task whose log is followed
+		more  string // of that log
+		took  time.Duration
+	}
+	forecastMsg struct{ forecast *view.Forecast }
+	pageMsg     struct {
+		page page
+		of   string
+		text string
+		more func() string
+		done func()
+	}
+	doneMsg struct {
+		said string
+		err  error
+	}
+)
+
+func newModel(ctx context.Context, from source, night *view.Night, now func() time.Time, s style) *model {
+	w := &window{style: s, now: now, night: night}
+	m := &model{ctx: ctx, source: from, win: w, list: list{window: w}, pane: pane{window: w}}
+	m.list.regroup()
+	return m
+}
+
+// Init begins to look at the files.
+func (m *model) Init() tea.Cmd { return tea.Batch(m.look(), m.foretell(time.Second)) }
+
+// look reads what is new, once.
+func (m *model) look() tea.Cmd {
+	ctx, from, more, msg := m.ctx, m.source, m.pane.more, nightMsg{of: m.pane.of}
+	return func() tea.Msg {
+		began := time.Now()
+		msg.night, msg.err = from.Next(ctx)
+		if msg.took = time.Since(began); more != nil {
+			msg.more = more()
+		}
+		return msg
+	}
+}
+
+func (m *model) foretell(after time.Duration) tea.Cmd {
+	from, jobs := m.source, m.win.night.Run.Jobs
+	return tea.Tick(after, func(time.Time) tea.Msg { return forecastMsg{from.Forecast(jobs)} })
+}
+
+// Update takes in a key, the size of the window, or what was read.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.win.w, m.win.h = msg.Width, msg.Height
+		m.list.move(0)
+		return m, m.turn(m.pane.page)
+	case tea.KeyPressMsg:
+		return m, m.key(msg.String(), msg.Text)
+	case tea.PasteMsg:
+		if m.input != nil {
+			return m, m.typed("", plaintext.Line(msg.Content))
+		}
+	case lookMsg:
+		return m, m.look()
+	case nightMsg:
+		return m, m.take(&msg)
+	case forecastMsg:
+		m.win.forecast = msg.forecast
+		return m, m.foretell(foretell)
+	case pageMsg:
+		m.pane.show(&msg, m.list.row())
+	case doneMsg:
+		if m.note = plaintext.Line(msg.said); msg.err != nil {
+			m.note = plaintext.Line(strings.ReplaceAll(inWords(msg.err), "\n", ": "))
+		}
+	}
+	return m, nil
+}
+
+// take takes in a night, and has the files looked at again.
+func (m *model) take(msg *nightMsg) tea.Cmd {
+	next := tea.Tick(max(lookEvery, restParts*msg.took), func(time.Time) tea.Msg { return lookMsg{} })
+	if msg.err != nil {
+		m.note = plaintext.Line(inWords(msg.err))
+	}
+	if msg.more != "" && m.pane.page == logPage && msg.of == m.pane.of {
+		m.pane.grow(msg.more, m.list.row())
+	}
+	if msg.night == nil {
+		return next
+	}
+	before := m.list.row()
+	m.win.night = msg.night
+	m.list.regroup()
+	now := m.list.row()
+	if now == before || now == nil || m.pane.page == logPage && before != nil && now.Tries == before.Tries {
+		return next
+	}
+	return tea.Batch(next, m.turn(m.pane.page))
+}
+
+// turn has a page read in the background, if the pane is shown.
+func (m *model) turn(to page) tea.Cmd {
+	m.pane.begin(to, m.list.selected)
+	if !m.pane.whole() && !m.win.isWide() || m.pane.of == "" && !to.ofNight() {
+		return nil
+	}
+	ctx, from, draw, width := m.ctx, m.source, m.win.style, max(m.pane.width()-2, 20)
+	msg := pageMsg{page: to, of: m.pane.of}
+	return func() tea.Msg {
+		switch to {
+		case helpPage:
+			msg.text = help
+		case graphPage:
+			msg.text = from.Graph()
+		case timePage:
+			msg.text = strings.Join(draw.timeline(from.Timeline(), width), "\n")
+		case logPage:
+			msg.more, msg.done = from.Log(msg.of)
+			msg.text = msg.more()
+		default:
+			msg.text = from.Part(ctx, msg.of, agentlog.AttemptPart(to), width)
+		}
+		return msg
+	}
+}
+
+// typed takes a key while a person types.
+func (m *model) typed(key, text string) tea.Cmd {
+	in := m.input
+	switch {
+	case key == "esc" || key == "ctrl+c":
+		if m.input = nil; in.task == "" {
+			in.text = ""
+		}
+	case key == "enter" && in.task == "":
+		m.input = nil
+	case key == "enter" && strings.TrimSpace(in.text) == "":
+		m.note = "the answer is empty: type it, or press esc"
+	case key == "enter":
+		m.input = nil
+		return m.do(Act{What: attempts.RequestAnswer, Task: in.task, Text: strings.TrimSpace(in.text)})
+	case key == "backspace":
+		_, size := utf8.DecodeLastRuneInString(in.text)
+		in.text = in.text[:len(in.text)-size]
+	case len(in.text)+len(text) <= attempts.MaxAnswer:
+		in.text += plaintext.Clean(text)
+	}
+	if in.task == "" {
+		m.list.filter, m.list.top = in.text, 0
+		m.list.regroup()
+	}
+	return nil
+}
+
+// do has something done, in the background.
+func (m *model) do(act Act) tea.Cmd {
+	m.note = fmt.Sprintf("%s %s …", act.What, act.Task)
+	ctx, from := m.ctx, m.source
+	return func() tea.Msg {
+		said, err := from.Do(ctx, act)
+		return doneMsg{said, err}
+	}
+}
+
+// View draws the screen.
+func (m *model) View() tea.View {
+	v := tea.NewView(strings.Join(m.screen(), "\n"))
+	v.AltScreen = true
+	return v
+}
+
+func (m *model) screen() (lines []string) {
+	w, body := m.win, m.win.body()
+	if w.w <= 0 || w.h <= 0 {
+		return nil
+	}
+	switch r := m.list.row(); {
+	case m.pane.whole():
+		lines = m.pane.draw(r, body)
+	case !w.isWide():
+		lines = m.list.draw(w.w, body)
+	default:
+		left := w.w - m.pane.width() - 1
+		list, beside := m.list.draw(left-1, body), m.pane.draw(r, body)
+		line := w.style.pick("│", "|")
+		for i := range body {
+			row := slices.Concat(list, make([]string, body))[i]
+			filled := displaywidth.Options{ControlSequences: true}.String(row)
+			lines = append(lines, row+strings.Repeat(" ", max(left-filled, 0))+line+slices.Concat(beside, make([]string, body))[i])
+		}
+	}
+	lines = slices.Concat(w.head(), lines, make([]string, max(body-len(lines), 0)), m.foot())
+	if over := len(lines) - w.h; over > 0 { // a low window keeps its keys
+		lines = slices.Delete(lines, max(headLines-over, 0), max(headLines-over, 0)+over)
+	}
+	return lines
+}
+
+// foot draws the line that answers a key, and the line of keys.
+func (m *model) foot() []string {
+	said := m.note
+	switch {
+	case m.ask != nil:
+		said = m.ask.question()
+	case m.input != nil && m.input.task != "":
+		said = "answer to " + m.input.task + " (enter sends, esc does not): " + m.input.text + "_"
+	case m.input != nil:
+		said = "show tasks with: " + m.input.text + "_"
+	case said == "" && m.list.filter != "":
+		said = "only tasks with: " + m.list.filter + "   (esc shows all)"
+	case said == "":
+		why, run := m.keysOfRun()
+		said = spread(why, run, m.win.w-2)
+	}
+	for m.input != nil && displaywidth.String(said) >= m.win.w-1 && said != "" { // the end is what is typed
+		_, size := utf8.DecodeRuneInString(said)
+		said = said[size:]
+	}
+	return []string{m.win.style.of(view.NeedsYou, cut(" "+said, m.win.w)), cut(" "+m.keyLine(), m.win.w)}
+}

@@ -1,0 +1,114 @@
+package watch
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/view"
+)
+
+// style says how the screen is drawn. The symbol of a task says its state, the colour only its group, and a word is always near.
+type style struct {
+	colour bool // the terminal's own 16 colours; without them bold and reverse remain
+	ascii  bool
+	zone   *time.Location
+}
+
+// Colours and marks of the terminal.
+const (
+	bold    = "1"
+	reverse = "7"
+	red     = "31"
+	green   = "32"
+	yellow  = "33"
+	blue    = "34"
+)
+
+// paint marks text; bold and reverse also without colours.
+func (s style) paint(as, text string) string {
+	if as == "" || text == "" || !s.colour && as != bold && as != reverse {
+		return text
+	}
+	return "\x1b[" + as + "m" + text + "\x1b[0m"
+}
+
+func (s style) of(g view.Group, text string) string {
+	return s.paint(map[view.Group]string{view.NeedsYou: yellow, view.Working: blue, view.IsDone: green}[g], text)
+}
+
+// symbols returns the characters of a state in a row, and in the bar.
+func (s style) symbols(of view.State) (row, bar string) {
+	rows, bars := "✓◉■■?▸····", "█◉■■?▸····"
+	if s.ascii {
+		rows, bars = "+o!!?>....", "#o!!?>...."
+	}
+	at := max(slices.Index(view.States(), of), 0)
+	return string([]rune(rows)[at]), string([]rune(bars)[at])
+}
+
+// bar shows the tasks by state in so many columns: each state that there is has one at least.
+func (s style) bar(n *view.Night, width int) string {
+	var legend []string
+	var order []view.State
+	tasks := map[string]int{} // by symbol
+	for _, state := range view.States() {
+		symbol, _ := s.symbols(state)
+		if tasks[symbol] == 0 && n.Counts[state] > 0 {
+			order = append(order, state)
+		}
+		tasks[symbol] += n.Counts[state]
+	}
+	for _, state := range order {
+		symbol, _ := s.symbols(state)
+		legend = append(legend, symbol+strconv.Itoa(tasks[symbol]))
+	}
+	words := strings.Join(legend, " ")
+	left, rest := width-displaywidth.String(words)-2, n.Counts.Total()
+	if left < 2*len(order) {
+		return cut(words, width)
+	}
+	var drawn strings.Builder
+	for _, state := range order {
+		symbol, cell := s.symbols(state)
+		cells := min(max(left*tasks[symbol]/max(rest, 1), 1), left)
+		left, rest = left-cells, rest-tasks[symbol]
+		drawn.WriteString(s.of(state.Group(), strings.Repeat(cell, cells)))
+	}
+	return drawn.String() + strings.Repeat(" ", left) + "  " + words
+}
+
+// cut shortens a line to so many columns.
+func cut(text string, width int) string {
+	return displaywidth.TruncateString(text, max(width, 0), "…")
+}
+
+// cell cuts or fills a text to so many columns.
+func cell(text string, width int) string { return terminal.Pad(cut(text, width), width) }
+
+// spread puts one text at the left and one at the right end of a line.
+func spread(left, right string, width int) string {
+	if right == "" {
+		return cell(left, width)
+	}
+	return cell(cell(left, width-displaywidth.String(right)-1)+" "+right, width)
+}
+
+// clock returns the time of day.
+func (s style) clock(t time.Time) string { return t.In(s.zone).Format("15:04") }
+
+// took shows a duration: 42 s, 39 min, 8 h 02.
+func took(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%d h %02d", int(d.Hours()), int(d.Minutes())%60)
+}

@@ -1,0 +1,105 @@
+package watch
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/view"
+)
+
+// timeline draws what went on when: a line a job, a column for so many minutes.
+func (s style) timeline(t *view.Timeline, width int) []string {
+	const label = 4
+	columns := max(width-label, 10)
+	if t.From.IsZero() {
+		return []string{"nothing has happened yet"}
+	}
+	each := 24 * time.Hour
+	for _, minutes := range []time.Duration{1440, 720, 240, 120, 60, 30, 15, 10, 5, 2, 1} {
+		if t.To.Sub(t.From)/(minutes*time.Minute) < time.Duration(columns) {
+			each = minutes * time.Minute
+		}
+	}
+	from := t.From.Truncate(each)
+	at := func(when time.Time) int { return min(max(int(when.Sub(from)/each), 0), columns-1) }
+	rows := make([][]rune, t.Jobs)
+	for i := range rows {
+		rows[i] = []rune(strings.Repeat(" ", columns))
+	}
+	marks := []rune(strings.Repeat(" ", columns))
+	for k := range t.Spans {
+		span := &t.Spans[k]
+		begin, end := at(span.From), at(t.To)
+		if !span.To.IsZero() {
+			end = at(span.To)
+		}
+		switch {
+		case span.Kind == view.SpanLanding && span.Result == attempts.ResultSuccess:
+			marks[end] = []rune(s.pick("╵", "|"))[0]
+		case span.Job > 0:
+			s.span(rows[span.Job-1], span, begin, end)
+		case span.Kind == view.SpanWait || span.Kind == view.SpanPause:
+			for _, row := range rows {
+				fill(row, '/', begin, end, true)
+			}
+		}
+	}
+	lines := []string{fmt.Sprintf("a column is %s   %s", took(each), s.pick("─ attempt  + checks  ~ review  / waits  × failed  ╵ landed", "- attempt  + checks  ~ review  / waits  x failed  | landed")), "", s.hours(from, each, at(t.To)+1)}
+	for i, row := range rows {
+		lines = append(lines, fmt.Sprintf("%3d ", i+1)+strings.TrimRight(string(row), " "))
+	}
+	symbol, _ := s.symbols(view.Done)
+	return append(lines, "  "+symbol+" "+strings.TrimRight(string(marks), " "))
+}
+
+func (s style) pick(utf8, ascii string) string {
+	if s.ascii {
+		return ascii
+	}
+	return utf8
+}
+
+// span draws an attempt with its task, or its checks and reviews over it.
+func (s style) span(row []rune, span *view.Span, begin, end int) {
+	switch span.Kind {
+	case view.SpanChecks:
+		fill(row, '+', begin, end, false)
+	case view.SpanReview:
+		fill(row, '~', begin, end, false)
+	case view.SpanAttempt:
+		fill(row, []rune(s.pick("─", "-"))[0], begin, end, false)
+		if id := []rune(span.Task); len(id) <= end-begin {
+			copy(row[begin:], id)
+		}
+		if span.Result != "" && span.Result != attempts.ResultSuccess && span.Result != attempts.ResultInProgress {
+			row[end] = []rune(s.pick("×", "x"))[0]
+		}
+	default: // the others have no job
+	}
+}
+
+// fill writes a character from one column to another; gently: only where there is none.
+func fill(row []rune, with rune, begin, end int, gently bool) {
+	for i := begin; i <= end && i < len(row); i++ {
+		if !gently || row[i] == ' ' {
+			row[i] = with
+		}
+	}
+}
+
+// hours draws the hours above a timeline, as many as have room.
+func (s style) hours(from time.Time, each time.Duration, columns int) string {
+	const room = 5 // columns of an hour
+	row := []rune(strings.Repeat(" ", columns+room))
+	free := 0
+	for i := range columns {
+		when := from.Add(time.Duration(i) * each).In(s.zone)
+		if i >= free && (when.Minute() < int(each/time.Minute) || each == time.Minute && when.Minute()%10 == 0) {
+			copy(row[i:], []rune(when.Format("15:04")))
+			free = i + room + 1
+		}
+	}
+	return "    " + strings.TrimRight(string(row), " ")
+}

@@ -1,0 +1,227 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/clipperhouse/displaywidth"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/agentlog"
+	"relay/orchestrator/view"
+	"relay/orchestrator/view/viewtest"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// night is a source of a made night. It takes down what it was asked to do.
+type night struct {
+	*viewtest.Night
+
+	of   *view.Builder
+	acts []Act
+}
+
+func (n *night) Old() bool { return false }
+
+func (n *night) Next(context.Context) (*view.Night, error) {
+	return nil, nil //nolint:nilnil // nothing changes
+}
+
+func (n *night) Graph() string               { return graphText(n.Epic, n.Night.Graph, n.of.Graph(n.Now)) }
+func (n *night) Timeline() *view.Timeline    { return n.of.Timeline(n.Now) }
+func (n *night) Forecast(int) *view.Forecast { return nil }
+
+func (n *night) Part(_ context.Context, id string, part agentlog.AttemptPart, _ int) string {
+	return fmt.Sprintf("%s of %s\n+added \x1b[31mred\x1b[0m\n-removed\t%s", part, id, strings.Repeat("long ", 60))
+}
+
+func (n *night) Log(id string) (more func() string, done func()) {
+	return func() string { return "22:10:00 says     " + id + " goes on\n" }, func() {}
+}
+
+func (n *night) Do(_ context.Context, act Act) (string, error) {
+	n.acts = append(n.acts, act)
+	if act.What == attempts.RequestGate {
+		return "", errors.New("the run is busy")
+	}
+	return "done", nil
+}
+
+// screenOf returns a model of a night on a screen, which has read what it shows.
+func screenOf(tb testing.TB, tasks, w, h int) (*model, *night) {
+	tb.Helper()
+	made := viewtest.Of(tb, tasks)
+	n := &night{Night: made, of: made.Builder()}
+	m := newModel(tb.Context(), n, n.of.Night(made.Now), func() time.Time { return made.Now }, style{zone: time.UTC})
+	send(m, tea.WindowSizeMsg{Width: w, Height: h})
+	m.win.forecast = &view.Forecast{P50: made.Now.Add(33 * time.Minute), P90: made.Now.Add(90 * time.Minute)}
+	return m, n
+}
+
+// send gives the model a message, and what comes of that; it lets time stand still.
+func send(m *model, msg tea.Msg) {
+	_, cmd := m.Update(msg)
+	if _, isKey := msg.(tea.KeyPressMsg); !isKey {
+		if _, isSize := msg.(tea.WindowSizeMsg); !isSize {
+			return
+		}
+	}
+	if cmd != nil {
+		if next := cmd(); next != nil {
+			send(m, next)
+		}
+	}
+}
+
+// press presses keys, by their names.
+func press(m *model, keys ...string) {
+	special := map[string]tea.Key{
+		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
+		"pgdown": {Code: tea.KeyPgDown}, "end": {Code: tea.KeyEnd}, "home": {Code: tea.KeyHome}, "backspace": {Code: tea.KeyBackspace},
+	}
+	for _, name := range keys {
+		key, ok := special[name]
+		if !ok {
+			key = tea.Key{Code: []rune(name)[0], Text: name}
+		}
+		send(m, tea.KeyPressMsg(key))
+	}
+}
+
+// golden compares a screen with a file.
+func golden(t *testing.T, m *model, name string) {
+	t.Helper()
+	lines := m.screen()
+	for i, line := range lines {
+		plain := unpainted.ReplaceAllString(line, "")
+		if got := displaywidth.String(plain); got > m.win.w {
+			t.Errorf("%s: line %d has %d columns of %d: %s", name, i, got, m.win.w, plain)
+		}
+		lines[i] = strings.TrimRight(plain, " ")
+	}
+	if len(lines) != m.win.h {
+		t.Errorf("%s: got %d lines of %d", name, len(lines), m.win.h)
+	}
+	got, file := strings.Join(lines, "\n")+"\n", filepath.Join("testdata", name+".golden.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || got != string(want) {
+		t.Errorf("%s: got (%v)\n%s", name, err, got)
+	}
+}
+
+var unpainted = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	for _, tasks := range []int{5, 40, 400} {
+		for _, size := range [][2]int{{80, 24}, {200, 60}} {
+			m, _ := screenOf(t, tasks, size[0], size[1])
+			golden(t, m, fmt.Sprintf("%d-%dx%d", tasks, size[0], size[1]))
+		}
+	}
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	for name, keys := range map[string][]string{
+		"task": {"enter"}, "diff": {"down", "d"}, "log": {"l"}, "graph": {"g"}, "timeline": {"t"}, "help": {"?"}, "answer": {"a", "A", "é"},
+		"filter": {"/", "t", "a", "x", "enter"}, "all": {"D", "end"},
+	} {
+		m, _ := screenOf(t, 40, 80, 24)
+		press(m, keys...)
+		golden(t, m, "40-page-"+name)
+	}
+	m, _ := screenOf(t, 40, 200, 60)
+	press(m, "t")
+	golden(t, m, "40-200x60-timeline")
+	m, _ = screenOf(t, 40, 80, 24)
+	m.win.style.ascii = true
+	golden(t, m, "40-ascii")
+}
+
+// Each key does what its command does, asks before what is hard to undo, and says why it cannot act.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		task, keys string
+		want       Act
+		note       string
+	}{
+		{"T26", "aA\n", Act{What: attempts.RequestAnswer, Task: "T26", Text: "A"}, "done"},
+		{"T26", "a\n", Act{}, "the answer is empty: type it, or press esc"},
+		{"T26", "u", Act{}, "u: T26 is not gated, it asks you: a answers"},
+		{"T18", "u", Act{What: attempts.RequestUngate, Task: "T18"}, "done"},
+		{"T18", "r", Act{What: attempts.RequestRetry, Task: "T18"}, "done"},
+		{"T18", "a", Act{}, "a: T18 asks nothing"},
+		{"T22", "Ay", Act{What: attempts.RequestApprove, Task: "T22"}, "done"},
+		{"T22", "An", Act{}, "nothing was done"},
+		{"T22", "ry", Act{What: attempts.RequestRetry, Task: "T22"}, "done"},
+		{"T22", "rr", Act{}, "nothing was done"},
+		{"T39", "sy", Act{What: attempts.RequestStop, Task: "T39"}, "done"},
+		{"T39", "s\n", Act{}, "nothing was done"},
+		{"T39", "x", Act{What: attempts.RequestGate, Task: "T39"}, "the run is busy"},
+		{"T1", "x", Act{}, "x: T1 is held or done"},
+		{"T38", "s", Act{}, "s: T38 does not run"},
+		{"T38", "Sy", Act{What: attempts.RequestStop}, "done"},
+		{"T38", "p", Act{What: attempts.RequestPause}, "done"},
+	} {
+		m, n := screenOf(t, 40, 80, 24)
+		m.list.selected = c.task
+		for _, key := range c.keys {
+			press(m, map[rune]string{'\n': "enter"}[key]+strings.TrimSpace(string(key)))
+		}
+		got := Act{}
+		if len(n.acts) > 0 {
+			got = n.acts[0]
+		}
+		if got != c.want || m.note != c.note || len(n.acts) > 1 {
+			t.Errorf("%s %q: got %+v, note %q", c.task, c.keys, n.acts, m.note)
+		}
+	}
+}
+
+// No keys in any window make it panic, draw more than there is room for, or do what is hard to undo without a yes.
+func FuzzKeys(f *testing.F) {
+	names := []string{
+		"enter", "esc", "tab", "up", "down", "pgdown", "end", "home", "backspace", "a", "A", "u", "r", "x", "s", "S", "p", "D", "/", "?", "g", "t", "c",
+		"d", "l", "b", "v", "n", "y", "k", "j", "é", "世",
+	}
+	f.Add([]byte{0, 13, 28, 14, 28, 10, 27}, uint8(80), uint8(24))
+	f.Add([]byte{20, 4, 4, 19, 21, 5, 6, 18, 31, 32, 0, 17, 6, 6, 2}, uint8(20), uint8(5))
+	f.Add([]byte{9, 31, 32, 8, 0, 24, 5, 3, 3, 2}, uint8(200), uint8(1))
+	f.Fuzz(func(t *testing.T, keys []byte, w, h uint8) {
+		m, n := screenOf(t, 40, int(w), int(h))
+		before := ""
+		for _, key := range keys[:min(len(keys), 60)] {
+			name, acts, asked := names[int(key)%len(names)], len(n.acts), m.ask
+			press(m, name)
+			if got := len(m.screen()); h > 0 && w > 0 && got != int(h) {
+				t.Fatalf("%d lines in a window of %d", got, h)
+			}
+			if len(n.acts) == acts {
+				before = name
+				continue
+			}
+			act := n.acts[acts]
+			hard := act.What == attempts.RequestStop || act.What == attempts.RequestApprove
+			if hard && (asked == nil || name != "y") || act.What == attempts.RequestAnswer && name != "enter" {
+				t.Fatalf("%+v after %s, %s", act, before, name)
+			}
+		}
+	})
+}
