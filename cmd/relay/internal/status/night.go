@@ -13,10 +13,7 @@ import (
 // Builder returns the model of a night that all views show, of the run that ends it; "" is the newest. It has read all logs, and knows
 // the last event in them.
 func Builder(p *project.Project, pl *project.Plan, v *attempts.View, run string) (*view.Builder, error) {
-	b := view.New(view.Input{
-		Epic: pl.Epic, Graph: pl.Graph, Ledger: v.Ledger, Run: run, Running: v.Running, MaxAttempts: p.Config.Relay.MaxAttemptsPerTask,
-		Caps: project.Budget(p.Config), Flag: p.EpicFlag(), Refused: ForReport(Refusing(p, pl, v.Ledger)),
-	})
+	b := view.New(input(p, pl, v, run))
 	err := attempts.Replay(p.Dir, func(e attempts.Event) error {
 		b.Apply(&e)
 		return nil
@@ -25,6 +22,13 @@ func Builder(p *project.Project, pl *project.Plan, v *attempts.View, run string)
 		err = nil // an epic that was written by hand has none yet
 	}
 	return b, err
+}
+
+func input(p *project.Project, pl *project.Plan, v *attempts.View, run string) view.Input {
+	return view.Input{
+		Epic: pl.Epic, Graph: pl.Graph, Ledger: v.Ledger, Run: run, Running: v.Running, MaxAttempts: p.Config.Relay.MaxAttemptsPerTask,
+		Caps: project.Budget(p.Config), Flag: p.EpicFlag(), Refused: ForReport(Refusing(p, pl, v.Ledger)),
+	}
 }
 
 // AddNight adds the model of the night to a report, with its pictures.
