@@ -90,14 +90,14 @@ func newNight(of *view.Night, o *Options) *night {
 	n.add(view.Waiting, of.Waiting, len(of.Waiting) <= mostRows)
 	n.add(view.IsDone, of.Done, n.Small)
 	if of.Graph != nil {
-		n.Graph = template.HTML(picture.Graph(of.Graph, picture.Options{Zone: o.zone()}))
+		n.Graph = template.HTML(picture.Graph(of.Graph, picture.Options{Zone: o.zone(), Link: o.Link}))
 		n.GraphSays = plaintext.Count(of.Graph.Levels, "level")
 		if len(of.Graph.Critical) > 1 && len(of.Graph.Nodes) <= 150 {
 			n.GraphSays = "heavy line: critical path, " + n.GraphSays
 		}
 	}
 	if of.Timeline != nil && len(of.Timeline.Spans) > 0 {
-		n.Timeline = template.HTML(picture.Timeline(of.Timeline, picture.Options{Zone: o.zone()}))
+		n.Timeline = template.HTML(picture.Timeline(of.Timeline, picture.Options{Zone: o.zone(), Link: o.Link}))
 	}
 	for _, note := range of.Notes {
 		if note.Kind != "gated" { // those that still are need a person

@@ -25,6 +25,7 @@ type Options struct {
 	// Files is the folder of style.css and script.js, as a browser asks for it, with a slash at its end; "": the page has both in it, and a
 	// policy that lets a browser load nothing.
 	Files    string
+	Since    string                                 // names the state that is shown, for a script that follows it; "": it does not change
 	Nav      []Link                                 // other pages
 	Link     func(task string) string               // address of a task's own page; nil: there are none
 	Record   func(task string) *attempts.TaskRecord // what was tried of a task; nil: rows do not open

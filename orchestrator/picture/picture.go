@@ -20,8 +20,9 @@ import (
 
 // Options say for what a picture is drawn.
 type Options struct {
-	File bool           // a file of its own: with its style, and without links to the tasks in the page
-	Zone *time.Location // of times; nil: UTC
+	File bool                     // a file of its own: with its style, and without links to the tasks in the page
+	Zone *time.Location           // of times; nil: UTC
+	Link func(task string) string // address of a task; nil: its id in the page
 }
 
 // canvas is a picture while it is drawn.
@@ -49,7 +50,11 @@ func (o *Options) node(c *canvas, task, class, title string) (end string) {
 		c.draw(`<g class="n %s"><title>%s</title>`, class, title)
 		return "</g>"
 	}
-	c.draw(`<a href="%s" class="n %s"><title>%s</title>`, "#"+task, class, title)
+	to := "#" + task
+	if o.Link != nil {
+		to = o.Link(task)
+	}
+	c.draw(`<a href="%s" class="n %s"><title>%s</title>`, to, class, title)
 	return "</a>"
 }
 
