@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"relay/epic/plaintext"
 	"relay/orchestrator/view"
 )
 
@@ -86,5 +85,5 @@ func (s *site) do(a *answer, r *http.Request) error {
 		return err
 	}
 	s.refresh(r.Context())
-	return s.frame(a, "Done", "message", plaintext.Escape(done))
+	return s.message(a, done)
 }

@@ -44,7 +44,7 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 			text += fmt.Sprintf("id: %s\ndata: %s\n\n", now.at, list)
 		}
 		last = now.at
-		_ = c.SetWriteDeadline(time.Now().Add(writeWait)) // connections have deadlines
+		_ = c.SetWriteDeadline(time.Now().Add(s.patience)) // connections have deadlines
 		if _, err := w.Write([]byte(text)); err != nil || c.Flush() != nil {
 			return
 		}

@@ -36,8 +36,9 @@ type site struct {
 	ahead *view.Forecast
 	began time.Time // of ahead
 
-	shown   atomic.Pointer[shown]
-	viewers atomic.Int64
+	shown    atomic.Pointer[shown]
+	viewers  atomic.Int64
+	patience time.Duration // with a viewer that does not read
 }
 
 // shown is a state of the night that is shown. It never changes.

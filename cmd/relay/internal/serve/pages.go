@@ -90,7 +90,7 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, write func(*answer,
 			code = http.StatusNotFound
 		}
 		a.Reset()
-		err = s.frame(&a, "relay", "message", err.Error())
+		err = s.message(&a, err.Error())
 		if err != nil {
 			code = http.StatusInternalServerError
 		}
@@ -99,6 +99,11 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, write func(*answer,
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeWait)) // connections have deadlines
 	w.WriteHeader(code)
 	_, _ = w.Write([]byte(s.values(a.String()))) // a browser that is gone does not matter
+}
+
+// message writes a page that says something.
+func (s *site) message(a *answer, text string) error {
+	return s.frame(a, "relay", "message", map[string]string{"Text": plaintext.Escape(text), "Base": s.base})
 }
 
 // frame writes a page around a template of this package.

@@ -102,7 +102,7 @@ func newSite(ctx context.Context, p *project.Project, o Options) (*site, error) 
 	redactor := p.Redactor()
 	s := &site{
 		o: o, project: p, night: night, values: redactor.Values, clean: redactor.Text,
-		base: "/" + strings.ToLower(rand.Text()) + "/", token: rand.Text(), cookie: rand.Text(), form: rand.Text(),
+		base: "/" + strings.ToLower(rand.Text()) + "/", token: rand.Text(), cookie: rand.Text(), form: rand.Text(), patience: writeWait,
 	}
 	s.routes()
 	s.show(nil)
