@@ -39,7 +39,7 @@ func (d *detail) Ran(a *attempts.Attempt) string {
 		}
 	}
 	if a.Usage != nil && a.Usage.CostUSD > 0 {
-		said += ", " + usd(a.Usage.CostUSD) + " USD"
+		said += ", " + USD(a.Usage.CostUSD) + " USD"
 	}
 	return strings.TrimPrefix(said, ", ")
 }
@@ -92,7 +92,7 @@ func (d *detail) Commits() string {
 // functions are what templates may call.
 func functions() map[string]any {
 	return map[string]any{
-		"usd": usd, "span": span, "lines": lines, "class": class, "icon": icon, "count": plaintext.Count, "states": view.States,
+		"usd": USD, "span": Span, "lines": Lines, "class": class, "icon": icon, "count": plaintext.Count, "states": view.States,
 		"path": picture.Symbol, "half": func(width float64) float64 { return width / 2 }, "listed": plaintext.Some,
 		"add": func(a, b float64) float64 { return a + b }, "percent": func(f float64) string { return fmt.Sprintf("%.2f%%", f) },
 	}
@@ -109,16 +109,16 @@ func (o *Options) clock(t time.Time) string { return t.In(o.zone()).Format("15:0
 
 func (o *Options) day(t time.Time) string { return t.In(o.zone()).Format("2 Jan") }
 
-// usd writes money; "": unknown.
-func usd(cost float64) string {
+// USD writes money; "": unknown.
+func USD(cost float64) string {
 	if cost == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%.2f", cost)
 }
 
-// span writes a time as 25 min, or 8 h 02.
-func span(seconds float64) string {
+// Span writes a time as 25 min, or 8 h 02.
+func Span(seconds float64) string {
 	minutes := int(seconds/60 + 0.5)
 	if minutes < 60 {
 		return fmt.Sprintf("%d min", minutes)
@@ -126,8 +126,8 @@ func span(seconds float64) string {
 	return fmt.Sprintf("%d h %02d", minutes/60, minutes%60)
 }
 
-// lines writes lines that were added and deleted; "": none were.
-func lines(added, deleted int) string {
+// Lines writes lines that were added and deleted; "": none were.
+func Lines(added, deleted int) string {
 	if added+deleted == 0 {
 		return ""
 	}

@@ -8,24 +8,21 @@ import (
 	"strings"
 
 	"relay/epic/plaintext"
-	"relay/orchestrator/decide"
 	"relay/orchestrator/picture"
-	"relay/orchestrator/report"
 	"relay/orchestrator/view"
 )
 
 // Bounds of what a page shows before something is unfolded.
 const (
 	mostNeeds  = 12 // rows that need a person
-	mostRows   = 60 // rows of a group in one list; more are folded by the sections of the plan
+	mostRows   = 40 // rows of a group in one list; more are folded by the sections of the plan
 	mostNotes  = 12
 	smallNight = 12 // tasks up to which what is done is unfolded, and pictures are not
 )
 
 // night is a night as the templates see it.
 type night struct {
-	*view.Night
-	o         *Options
+	Words
 	Bar       []cell
 	First     []*row // that need a person
 	Rest      []*row // and those after the first dozen
@@ -78,7 +75,7 @@ func titleOf(n *view.Night) string {
 }
 
 func newNight(of *view.Night, o *Options) *night {
-	n := &night{Night: of, o: o, Small: of.Counts.Total() <= smallNight, Bar: barOf(of)}
+	n := &night{Words: Words{of, o}, Small: of.Counts.Total() <= smallNight, Bar: barOf(of)}
 	for k, r := range of.Needs {
 		if one := (&row{r, o, view.NeedsYou}); k < mostNeeds || len(of.Needs) == mostNeeds+1 {
 			n.First = append(n.First, one)
@@ -144,6 +141,7 @@ func (n *night) Tasks(name string) *group {
 
 // barOf returns the parts of the bar: tasks in a small night, else states, none so narrow that its symbol does not fit.
 func barOf(n *view.Night) (bar []cell) {
+	const least, gap = 3.6, 0.4
 	if total := n.Counts.Total(); total <= smallNight {
 		all := slices.Concat(n.Needs, n.Working, n.Waiting, n.Done)
 		for _, s := range view.States() {
@@ -155,168 +153,25 @@ func barOf(n *view.Night) (bar []cell) {
 			}
 		}
 		for k := range bar {
-			bar[k].X, bar[k].Width = 100*float64(k)/float64(len(bar)), 100/float64(len(bar))
+			bar[k].X, bar[k].Width = 100*float64(k)/float64(len(bar)), 100/float64(len(bar))-gap
 		}
 		return bar
 	}
-	const least = 3.6
 	for _, s := range view.States() {
 		if n.Counts[s] > 0 {
 			bar = append(bar, cell{State: s})
 		}
 	}
-	x, free := 0.0, 100-least*float64(len(bar))
+	x, free := 0.0, 100-(least+gap)*float64(len(bar))
 	for k := range bar {
 		c := &bar[k]
 		count := n.Counts[c.State]
 		c.X, c.Width = x, least+free*float64(count)/float64(n.Counts.Total())
-		if x += c.Width; c.Width > 30 {
+		if x += c.Width + gap; c.Width > 30 {
 			c.Label = fmt.Sprintf("%d %s", count, c.State)
 		}
 	}
 	return bar
-}
-
-// Headline returns the sentence, and what to do first.
-func (n *night) Headline() [2]string {
-	done := n.Night.Sentence
-	if done.Start == "" {
-		return [2]string{done.String()}
-	}
-	first := done.Start + "."
-	done.Start = ""
-	return [2]string{done.String(), first}
-}
-
-// Legend returns the numbers of tasks by state, in words.
-func (n *night) Legend() (list []struct {
-	State view.State
-	N     int
-	Word  string
-}) {
-	for _, s := range view.States() {
-		if c := n.Counts[s]; c > 0 {
-			word := string(s)
-			switch s {
-			case view.Look:
-				word = "done, with a look"
-			case view.Asks:
-				word = plaintext.Verb(c, "asks", "ask")
-			default:
-			}
-			list = append(list, struct {
-				State view.State
-				N     int
-				Word  string
-			}{s, c, word})
-		}
-	}
-	return list
-}
-
-// When says when the night was.
-func (n *night) When() string {
-	r := &n.Run
-	if r.Began.IsZero() {
-		return ""
-	}
-	said := n.o.day(r.Began) + ", " + n.o.clock(r.Began) + " to "
-	if r.State == view.On {
-		return said + n.o.clock(n.At) + ", still running"
-	}
-	if r.EndedAt.IsZero() {
-		return strings.TrimSuffix(said, " to ")
-	}
-	return said + n.o.clock(r.EndedAt)
-}
-
-// Ending says how the run ended, or that it goes on.
-func (n *night) Ending() string {
-	switch n.Run.State {
-	case view.Ended:
-		left := n.Counts.Total() - n.Counts.Group(view.IsDone)
-		return "The run ended: " + report.Headline(decide.EndReason(n.Run.Reason), left) + plaintext.Because(n.Run.Why) + "."
-	case view.Killed:
-		return "The run was killed. Nothing recorded is lost; relay work continues."
-	case view.Never:
-		return "There has been no run yet."
-	}
-	return ""
-}
-
-// Figures are the time, the money and the end, in words.
-func (n *night) Figures() string {
-	var parts []string
-	if end := cmp.Or(n.Run.EndedAt, n.At); !n.Run.Began.IsZero() && end.After(n.Run.Began) {
-		parts = append(parts, span(end.Sub(n.Run.Began).Seconds()))
-	}
-	if u := n.Money.Night; u.CostUSD > 0 {
-		said := usd(u.CostUSD)
-		for _, c := range n.Money.Caps {
-			if c.USD != nil {
-				said = fmt.Sprintf("%s of %s", usd(c.USD.Spent), usd(c.USD.Cap))
-				break
-			}
-		}
-		parts = append(parts, said+" USD")
-	}
-	switch f := n.Forecast; {
-	case n.Run.State == view.On && f != nil:
-		parts = append(parts, "done about "+n.o.clock(f.P50))
-	case !n.Run.EndedAt.IsZero():
-		parts = append(parts, "ended "+n.o.clock(n.Run.EndedAt))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// Came compares what was expected with what came.
-func (n *night) Came() (rows [][3]string) {
-	expected := func(f *view.Forecast) string { return n.o.clock(f.P50) + " to " + n.o.clock(f.P90) }
-	end := "still running"
-	if n.Forecast != nil && n.Run.State == view.On {
-		end = expected(n.Forecast)
-	}
-	if !n.Run.EndedAt.IsZero() {
-		end = n.o.clock(n.Run.EndedAt)
-	}
-	if b := n.o.Begun; b != nil {
-		rows = append(rows, [3]string{"end", expected(b), end}, [3]string{"tasks done", fmt.Sprint(b.Tasks), fmt.Sprint(n.Counts.Group(view.IsDone))})
-	} else if n.Forecast != nil {
-		rows = append(rows, [3]string{"end", "", end}, [3]string{"tasks left that can be done", "", fmt.Sprint(n.Forecast.Tasks)})
-	}
-	return rows
-}
-
-// Warnings are about the records.
-func (n *night) Warnings() []string { return n.o.Warnings }
-
-// Made says when the page was made.
-func (n *night) Made() string { return n.o.day(n.At) + ", " + n.o.clock(n.At) }
-
-// Caps say what is left of the caps.
-func (n *night) Caps() (list []string) {
-	for _, c := range n.Money.Caps {
-		if c.USD != nil {
-			list = append(list, fmt.Sprintf("%.2f of %.2f USD are left of the cap of the %s", c.USD.Left, c.USD.Cap, c.Scope))
-		}
-	}
-	return list
-}
-
-// Seconds returns how long all agents were at work.
-func (n *night) Seconds() (all float64) {
-	for i := range n.Money.By {
-		all += n.Money.By[i].Seconds
-	}
-	return all
-}
-
-// Tries returns the number of attempts of the night.
-func (n *night) Tries() (all int) {
-	for i := range n.Money.By {
-		all += n.Money.By[i].Attempts
-	}
-	return all
 }
 
 // Remark says in a few words what is special about a task in a list.
@@ -378,7 +233,10 @@ func (r *row) Buttons() template.HTML {
 }
 
 // Reason says why a task needs a person, and what waits for it.
-func (r *row) Reason() string {
+func (r *row) Reason() string { return Reason(r.Row) }
+
+// Reason says why a task needs a person, and what waits for it.
+func Reason(r *view.Row) string {
 	if r.FreesAll == 0 {
 		return r.Why
 	}

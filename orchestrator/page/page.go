@@ -1,5 +1,5 @@
-// Package page writes a night as HTML: the one page of relay report --format html and of relay serve. What needs a person comes first, with
-// why and what to type; pictures explain it, and what is done is folded.
+// Package page writes a night as HTML: the one page of relay report --format html and of relay serve. It begins with the tasks that need a
+// person, with why and the command to type; pictures explain them, and the tasks that are done are folded.
 //
 // The package is pure: the model in, bytes out. It loads nothing, and it escapes every text. Its caller takes out secrets before.
 package page
@@ -31,8 +31,15 @@ type Options struct {
 	Record   func(task string) *attempts.TaskRecord // what was tried of a task; nil: rows do not open
 	Extra    func(row *view.Row) template.HTML      // is added to what needs a person, such as buttons; nil: nothing
 	Lazy     bool                                   // rows of large folds are left out; the browser asks for them, see Rows
-	Begun    *view.Forecast                         // as it was when the night began; nil: unknown
+	Expected *Expected                              // of the night, early in it; nil: unknown
 	Warnings []string                               // about the records
+}
+
+// Expected is a forecast that was made early in the night.
+type Expected struct {
+	view.Forecast
+	At   time.Time
+	Done int // tasks that were done then
 }
 
 // Link is a page, by its name and address.

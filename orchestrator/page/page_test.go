@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"html"
 	"os"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"relay/attempts"
@@ -28,6 +32,9 @@ func TestGoldens(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{5, 40, 400} {
 		n, o := made(t, size)
+		if o.Files = "/"; size > 40 {
+			o.Record, n.Graph, n.Timeline = nil, nil, nil
+		}
 		var b bytes.Buffer
 		if err := Night(&b, n, o); err != nil {
 			t.Fatal(err)
@@ -41,6 +48,41 @@ func TestGoldens(t *testing.T) {
 		want, err := os.ReadFile(file)
 		if err != nil || b.String() != string(want) {
 			t.Errorf("%s differs (%v): go test ./orchestrator/page -update", file, err)
+		}
+	}
+}
+
+// Whatever agents and programs say, a page has the tags that it has without, and its policy allows what is in it.
+func TestText(t *testing.T) {
+	t.Parallel()
+	tags := func(said string) []string {
+		row := view.Row{ID: "T1", Title: said, State: view.Asks, Why: said, Telling: []string{said}, Detail: said, Agent: said, Section: said}
+		row.First, row.Choices, row.Equal = &view.Command{Type: said, For: said}, []view.Command{{Type: said, For: said}}, true
+		look := row
+		look.ID, look.State, look.Equal, look.Also = "T2", view.Look, false, []string{said}
+		a := attempts.Attempt{ID: 1, Runner: said, Model: said, Result: attempts.ResultFailure}
+		a.Receipt.ErrorSummary, a.Receipt.Checks = said, []attempts.CheckRun{{Name: said, Tail: said, ExitCode: 1}}
+		n := &view.Night{Epic: view.Epic{Title: said}, Counts: view.Counts{view.Asks: 1, view.Look: 1}, Needs: []*view.Row{&row, &look}, Done: []*view.Row{&look}}
+		n.Sentence.Start, n.Failing, n.Notes = said, []string{said}, []view.Note{{Task: "T1", Text: said}}
+		n.Refused = []view.Refused{{Runner: said, What: said, Why: said, Type: said}}
+		n.Changed = view.Changed{Branch: said, From: said, Landings: 1, Next: []view.Command{{Type: said, For: said}}}
+		var b bytes.Buffer
+		o := Options{Warnings: []string{said}, Record: func(string) *attempts.TaskRecord { return &attempts.TaskRecord{Attempts: []attempts.Attempt{a}} }}
+		if err := Night(&b, n, o); err != nil {
+			t.Fatal(err)
+		}
+		if err := Task(&b, &Detail{Row: &row, Record: o.Record(""), Parts: []Text{{Name: said, Text: said}}}, Options{Files: "/"}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), html.EscapeString(said)) {
+			t.Errorf("%q is not on the page", said)
+		}
+		return regexp.MustCompile(`<[^>]*>`).FindAllString(regexp.MustCompile(`(id|href)="[^"]*"`).ReplaceAllString(b.String(), ""), -1)
+	}
+	want := tags("x")
+	for _, said := range []string{"</style><script>alert(1)</script>", `" onload="alert(1)`, "{{.Secret}}", "<!--", "javascript:alert(1)", "]]>"} {
+		if got := tags(said); !slices.Equal(got, want) {
+			t.Errorf("%q makes a tag of its own", said)
 		}
 	}
 }

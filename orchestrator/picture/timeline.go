@@ -73,7 +73,8 @@ func (d *timeline) hours(height float64) {
 	for d.long/step > 12 {
 		step *= 2
 	}
-	for at := d.of.From.In(d.o.Zone).Truncate(time.Hour); !at.After(d.of.To); at = at.Add(step) {
+	many := d.long/step > 5
+	for at, class := d.of.From.In(d.o.Zone).Truncate(time.Hour), "d"; !at.After(d.of.To); at = at.Add(step) {
 		if at.Before(d.of.From) {
 			continue
 		}
@@ -85,7 +86,10 @@ func (d *timeline) hours(height float64) {
 			anchor = "end"
 		}
 		d.draw(`<line class="grid" x1="%v%%" x2="%v%%" y1="16" y2="%v"/>`, x, x, height-18)
-		d.draw(`<text class="d" x="%v%%" y="11" text-anchor="%s">%s</text>`, x, anchor, d.clock(at))
+		d.draw(`<text class="%s" x="%v%%" y="11" text-anchor="%s">%s</text>`, class, x, anchor, d.clock(at))
+		if class += " sm"; class != "d sm" || !many {
+			class = "d"
+		}
 	}
 }
 

@@ -54,15 +54,6 @@ func TestMarkdown(t *testing.T) {
 	compare(t, "night.golden.md", markdown(t, Make(night(t, hostile))))
 }
 
-func TestHTML(t *testing.T) {
-	t.Parallel()
-	var b bytes.Buffer
-	if err := Make(night(t, hostile)).HTML(&b, time.UTC); err != nil {
-		t.Fatal(err)
-	}
-	compare(t, "night.golden.html", b.String())
-}
-
 // states are reports of every state that a night can be in.
 func states(t *testing.T) map[string]*Report {
 	t.Helper()

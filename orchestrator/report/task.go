@@ -160,9 +160,12 @@ func (m *builder) attempt(a *attempts.Attempt) Attempt {
 	return out
 }
 
-// clean returns a copy of a part of the report with all that it quotes cleaned.
-func clean[T any](m *builder, part T) T {
-	r := secrets.Cleaner{Redactor: cmp.Or(m.Redact, secrets.New(nil))}
+func clean[T any](m *builder, part T) T { return Clean(m.Redact, part) }
+
+// Clean returns a copy of a part of a report with all that it quotes cleaned. With no redactor only what has the shape of a
+// secret is taken out.
+func Clean[T any](redact *secrets.Redactor, part T) T {
+	r := secrets.Cleaner{Redactor: cmp.Or(redact, secrets.New(nil))}
 	return plaintext.CleanAll(plaintext.Cleaner{Line: r.Line, Block: r.Block, Own: r.Line, Most: math.MaxInt}, part)
 }
 

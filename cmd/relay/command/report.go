@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 
@@ -42,7 +43,7 @@ For an older run it shows that run's attempts, and the tasks as they are now.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.run, "run", "", "report on the night that ended with `RUN` (default: the last one)")
-	f.StringVar(&opts.format, "format", "md", "write it as `FORM`: "+strings.Join(runview.Formats, ", "))
+	f.StringVar(&opts.format, "format", "", "write it as `FORM`: "+strings.Join(runview.Formats, ", ")+" (default:\nas FILE ends, text on a terminal, else markdown)")
 	f.StringVarP(&opts.output, "output", "o", "", "write it to `FILE`")
 	f.BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --format json")
 	return cmd
@@ -53,23 +54,24 @@ func runReport(ctx context.Context, opts reportOptions) error {
 	if opts.schema {
 		return a.PrintJSON(report.Schema())
 	}
+	opts.format = runview.Format(opts.format, opts.output, a.Out.Dest)
 	if !slices.Contains(runview.Formats, opts.format) {
 		return &terminal.UsageError{
 			Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(runview.Formats, ", "),
 		}
 	}
-	r, err := opts.make(ctx)
+	source, err := opts.source(ctx)
 	if err != nil {
 		return err
 	}
 	if opts.output == "" {
-		return runview.WriteReport(a.Out, r, opts.format)
+		return source.Write(a.Out, opts.format)
 	}
-	return runview.ReplaceReport(a, a.Path(opts.output), 0o644, r, opts.format)
+	return runview.ReplaceReport(a, a.Path(opts.output), 0o644, func(w io.Writer) error { return source.Write(w, opts.format) })
 }
 
-// make makes the report that was asked for.
-func (o *reportOptions) make(ctx context.Context) (*report.Report, error) {
+// source reads what the report is made from.
+func (o *reportOptions) source(ctx context.Context) (*runview.Source, error) {
 	a := o.app
 	p, err := a.LocateAnyhow(ctx)
 	if err != nil {
@@ -89,11 +91,7 @@ func (o *reportOptions) make(ctx context.Context) (*report.Report, error) {
 	if o.run != "" && o.run != view.Ledger.Folded.Run {
 		pl = project.RunPlan(p, o.run, pl)
 	}
-	r := runview.MakeReport(a, p, pl, view, journal)
-	if warning != "" {
-		r.Warnings = append(r.Warnings, warning)
-	}
-	return r, nil
+	return &runview.Source{App: a, Project: p, Plan: pl, View: view, Journal: journal, Run: o.run, Warning: warning}, nil
 }
 
 // noRun says that there is no such run, and which there are.

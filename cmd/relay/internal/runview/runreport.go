@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -14,12 +15,123 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/page"
 	"relay/orchestrator/report"
 	"relay/orchestrator/view"
 )
 
 // Formats are the forms of a report.
-var Formats = []string{"md", "html", "json"}
+var Formats = []string{"text", "markdown", "html", "json"}
+
+// Format returns the form of a report: as it was asked for, or as fits the file or the terminal it goes to.
+func Format(asked, file string, out io.Writer) string {
+	switch {
+	case asked == "md":
+		return "markdown"
+	case asked != "":
+		return asked
+	case file == "" && terminal.IsTerminal(out):
+		return "text"
+	case strings.HasSuffix(file, ".html") || strings.HasSuffix(file, ".json"):
+		return file[len(file)-4:]
+	}
+	return "markdown"
+}
+
+// Source is what a report is made from.
+type Source struct {
+	App     *cli.App
+	Project *project.Project
+	Plan    *project.Plan
+	View    *attempts.View
+	Journal *view.Journal
+	Run     string // that ended the night; "": the newest
+	Warning string // about the plan
+}
+
+// Write writes the report in one of Formats.
+func (s *Source) Write(w io.Writer, format string) error {
+	switch format {
+	case "html":
+		return s.page(w)
+	case "text":
+		return s.text(w)
+	}
+	r := MakeReport(s.App, s.Project, s.Plan, s.View, s.Journal)
+	if s.Warning != "" {
+		r.Warnings = append(r.Warnings, s.Warning)
+	}
+	return WriteReport(w, r, format)
+}
+
+// night returns the model of the night, with its pictures and without secrets, and its ledger.
+func (s *Source) night() (*view.Night, *attempts.Ledger, error) {
+	now := s.App.Now()
+	b, err := status.Builder(s.Project, s.Plan, s.View, s.Run)
+	if err != nil {
+		return nil, nil, err
+	}
+	n := b.Night(now)
+	n.Graph, n.Timeline = b.Graph(now), b.Timeline(now)
+	if s.View.Running && n.Run.State == view.On {
+		current := status.New(s.Plan, s.View, s.Project.Config.Relay.MaxAttemptsPerTask, false)
+		current.AddForecast(s.Project, now)
+		n.Forecast = current.Forecast
+	}
+	return report.Clean(s.Project.Redactor(), n), b.Ledger(), nil
+}
+
+// page writes the page of the night.
+func (s *Source) page(w io.Writer) error {
+	n, ledger, err := s.night()
+	if err != nil {
+		return err
+	}
+	o := s.options()
+	o.Record = func(task string) *attempts.TaskRecord { return report.Clean(s.Project.Redactor(), ledger.Record(task)) }
+	return page.Night(w, n, o)
+}
+
+// options are those of a page, without records.
+func (s *Source) options() page.Options {
+	list := warnings(s.Project, s.View)
+	if s.Warning != "" {
+		list = append(list, s.Warning)
+	}
+	return page.Options{Zone: time.Local, Warnings: report.Clean(s.Project.Redactor(), list), Expected: s.expected()}
+}
+
+// expected returns the forecast that could be made when the first few tasks of the night were done; nil: none could.
+func (s *Source) expected() (made *page.Expected) {
+	memory, left := attempts.NewMemory(s.Plan.Graph, nil), min(max(s.Plan.Graph.Len()/4, 2), 5)
+	_ = attempts.Replay(s.Project.Dir, func(e attempts.Event) error { // a log that cannot be read was reported before
+		memory.Fold(e)
+		of := slices.ContainsFunc(s.Journal.Session, func(run view.Logged) bool { return run.ID == e.Run })
+		if !of || e.Ended == nil || e.Ended.Result != attempts.ResultSuccess {
+			return nil
+		}
+		if left--; left > 0 {
+			return nil
+		}
+		memory.View(func(l *attempts.Ledger) {
+			then := status.New(s.Plan, &attempts.View{Ledger: l, Running: true, Jobs: s.View.Jobs}, 1, false)
+			if then.AddForecast(s.Project, e.At); then.Forecast != nil {
+				made = &page.Expected{Forecast: *then.Forecast, At: e.At, Done: then.Counts.Completed}
+			}
+		})
+		return io.EOF // enough
+	})
+	return made
+}
+
+// warnings returns those about the records of an epic.
+func warnings(p *project.Project, v *attempts.View) []string {
+	list := slices.Concat(status.NeverBegan(p, v.Ledger.Status.StartedAt), p.Damage, v.Warnings)
+	if v.Edit != "" {
+		list = append(list, "attempt-ledger.yml was edited by someone else: relay ledger accept")
+	}
+	return list
+}
 
 // Journal reads from the logs what a report says of the session that ended with a run; "" is the newest.
 func Journal(p *project.Project, run string) (*view.Journal, error) {
@@ -36,34 +148,27 @@ func Journal(p *project.Project, run string) (*view.Journal, error) {
 
 // MakeReport returns the report of a session.
 func MakeReport(a *cli.App, p *project.Project, pl *project.Plan, view *attempts.View, journal *view.Journal) *report.Report {
-	warnings := slices.Concat(status.NeverBegan(p, view.Ledger.Status.StartedAt), p.Damage, view.Warnings)
-	if view.Edit != "" {
-		warnings = append(warnings, "attempt-ledger.yml was edited by someone else: relay ledger accept")
-	}
 	return report.Make(report.Input{
 		Epic: pl.Epic, Graph: pl.Graph, Ledger: view.Ledger, Journal: journal, Running: view.Running,
-		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: project.Budget(p.Config), Warnings: warnings, Now: a.Now(), Redact: p.Redactor(),
-		Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)), Discussions: discussion.OpenIn(p.Root),
+		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: project.Budget(p.Config), Warnings: warnings(p, view), Now: a.Now(),
+		Redact: p.Redactor(), Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)), Discussions: discussion.OpenIn(p.Root),
 	})
 }
 
-// WriteReport writes a report in one of Formats.
+// WriteReport writes a report as JSON or as markdown.
 func WriteReport(w io.Writer, r *report.Report, format string) error {
-	switch format {
-	case "json":
+	if format == "json" {
 		return r.JSON(w)
-	case "html":
-		return r.HTML(w, time.Local)
 	}
 	return r.Markdown(w, time.Local)
 }
 
 // ReplaceReport writes a report into a file, as harmless as on a terminal.
-func ReplaceReport(a *cli.App, path string, mode fs.FileMode, r *report.Report, format string) error {
+func ReplaceReport(a *cli.App, path string, mode fs.FileMode, write func(w io.Writer) error) error {
 	return project.ReplaceWith(path, mode, func(w io.Writer) error {
 		out := terminal.NewWriter(w)
 		out.Redact = a.Secrets.Values
-		return errors.Join(WriteReport(out, r, format), out.Failure())
+		return errors.Join(write(out), out.Failure())
 	})
 }
 
@@ -83,7 +188,8 @@ func KeepReport(a *cli.App, p *project.Project, pl *project.Plan, ended Ended) {
 	r := MakeReport(a, p, pl, ended.View, journal)
 	for _, format := range []string{"md", "json"} {
 		if err == nil {
-			err = ReplaceReport(a, p.File(attempts.RunsDir, ended.Run, "report."+format), 0o600, r, format)
+			file := p.File(attempts.RunsDir, ended.Run, "report."+format)
+			err = ReplaceReport(a, file, 0o600, func(w io.Writer) error { return WriteReport(w, r, format) })
 		}
 	}
 	if err != nil {
