@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"relay/epic/slowtest"
@@ -45,12 +46,17 @@ func TestBrowser(t *testing.T) {
 		tabs = append(tabs, b.Open(sv.URL+sv.base, browsertest.Screen{Width: 1280}))
 	}
 	eventually(t, "no tab listens", func() bool { return sv.viewers.Load() == 1 })
-	before := tabs[7].Eval(heading)
 	tabs[7].Eval(`document.querySelector('#part-done details').open = true; document.querySelector('#part-done summary').focus(); scrollTo(0, 50)`)
 	sv.append(t, 12)
 	sv.refresh(t.Context())
-	for i, tab := range tabs {
-		eventually(t, fmt.Sprintf("tab %d does not follow", i+1), func() bool { return tab.Eval(heading) != before })
+	for i, tab := range tabs { // those behind others wait until they are seen
+		tab.Call("Page.bringToFront", nil)
+		eventually(t, fmt.Sprintf("tab %d does not follow", i+1), func() bool {
+			return tab.Eval(`document.body.dataset.since`) == sv.shown.Load().at.String()
+		})
+		if got, want := fmt.Sprint(tab.Eval(heading)), string(sv.shown.Load().parts["head"].html); !strings.Contains(want, strings.SplitAfter(got, ". ")[0]) {
+			t.Errorf("tab %d shows %q, and not %s", i+1, got, want)
+		}
 		quiet(t, tab, fmt.Sprintf("tab %d", i+1))
 	}
 	if n := sv.viewers.Load(); n != 1 {
@@ -104,6 +110,7 @@ func TestKeyboard(t *testing.T) {
 			break
 		}
 	}
+	eventually(t, "the first button runs nothing", func() bool { return len(ran) > 0 })
 	if got := <-ran; got != "[answer -- T26 A]" {
 		t.Errorf("the first button runs %s", got)
 	}

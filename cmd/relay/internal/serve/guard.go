@@ -18,7 +18,8 @@ const cookieName = "relay"
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	for name, value := range map[string]string{
-		"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", // with none, forms have no origin
+
 		"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 	} {
 		h.Set(name, value)
@@ -26,6 +27,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch why := s.foreign(r); {
 	case why != "":
 		http.Error(w, why, http.StatusForbidden)
+	case r.URL.Path == "/favicon.ico": // browsers ask for it themselves
+		w.WriteHeader(http.StatusNoContent)
 	case s.admit(w, r):
 	case !s.known(r):
 		http.Error(w, "Open the address that relay serve has printed: it has the token.", http.StatusForbidden)

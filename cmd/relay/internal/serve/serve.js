@@ -51,7 +51,7 @@
       for (const d of document.querySelectorAll('details[open][data-load]')) fill(d);
     } catch { /* the next event tries again */ }
     busy = false;
-    if (dirty.size) refresh();
+    if (dirty.size) refresh(); else document.body.dataset.since = since;
   }
   function took({id, parts}) {
     since = id;

@@ -30,7 +30,7 @@ var parts = map[string]agentlog.AttemptPart{
 // conversation is the part that is shown as relay logs shows it.
 const conversation = "conversation"
 
-// taskPage shows a task with its attempts. What they left behind is loaded when a person opens it.
+// taskPage shows a task with its attempts. The browser loads diffs and the like when a person opens them.
 func (s *site) taskPage(a *answer, r *http.Request) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
