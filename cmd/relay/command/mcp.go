@@ -78,7 +78,7 @@ another machine: ssh -L PORT:127.0.0.1:PORT HOST`,
 				return err
 			}
 			opts.Run = (&cli.Inner{App: a, Dir: a.Dir, Epic: a.Epic, Relay: relay}).Run
-			return serve.Serve(cmd.Context(), p, opts)
+			return serve.Serve(cmd.Context(), p, &opts)
 		},
 	}
 	cmd.Flags().StringVar(&opts.Addr, "addr", "127.0.0.1:0", "listen at `HOST:PORT`; port 0 takes a free one")

@@ -45,21 +45,21 @@ func TestBrowser(t *testing.T) {
 	for range 7 {
 		tabs = append(tabs, b.Open(sv.URL+sv.base, browsertest.Screen{Width: 1280}))
 	}
-	eventually(t, "no tab listens", func() bool { return sv.viewers.Load() == 1 })
+	eventually(t, "no tab listens", func() bool { return sv.live.viewers.Load() == 1 })
 	tabs[7].Eval(`document.querySelector('#part-done details').open = true; document.querySelector('#part-done summary').focus(); scrollTo(0, 50)`)
 	sv.append(t, 12)
-	sv.refresh(t.Context())
+	sv.live.refresh(t.Context())
 	for i, tab := range tabs { // those behind others wait until they are seen
 		tab.Call("Page.bringToFront", nil)
 		eventually(t, fmt.Sprintf("tab %d does not follow", i+1), func() bool {
-			return tab.Eval(`document.body.dataset.since`) == sv.shown.Load().at.String()
+			return tab.Eval(`document.body.dataset.since`) == sv.live.shown.Load().at.String()
 		})
-		if got, want := fmt.Sprint(tab.Eval(heading)), string(sv.shown.Load().parts["head"].html); !strings.Contains(want, strings.SplitAfter(got, ". ")[0]) {
+		if got, want := fmt.Sprint(tab.Eval(heading)), string(sv.live.shown.Load().parts["head"].html); !strings.Contains(want, strings.SplitAfter(got, ". ")[0]) {
 			t.Errorf("tab %d shows %q, and not %s", i+1, got, want)
 		}
 		quiet(t, tab, fmt.Sprintf("tab %d", i+1))
 	}
-	if n := sv.viewers.Load(); n != 1 {
+	if n := sv.live.viewers.Load(); n != 1 {
 		t.Errorf("eight tabs have %d connections for events", n)
 	}
 	kept := `document.querySelector('#part-done details').open && document.activeElement.matches('#part-done summary') && scrollY === 50`

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"html/template"
 	"net/http"
@@ -15,6 +16,13 @@ var decisions = map[string]bool{
 	"gate": true, "ungate": true, "retry": true, "answer": true, "approve": true, "stop": true, "pause": false, "go on": false, "stop the run": false,
 }
 
+// desk is where a person decides.
+type desk struct {
+	site *site
+	form string // secret of forms
+	run  func(ctx context.Context, args ...string) (string, error)
+}
+
 // button is a decision that a page offers.
 type button struct {
 	What, Task, Text, For string
@@ -22,14 +30,14 @@ type button struct {
 }
 
 // buttons offers the commands that the model names for a task.
-func (s *site) buttons(row *view.Row) template.HTML {
+func (d *desk) buttons(row *view.Row) template.HTML {
 	var list []button
 	commands := row.Choices
 	if row.First != nil {
 		commands = append([]view.Command{*row.First}, commands...)
 	}
 	for _, c := range commands {
-		words := strings.Fields(strings.TrimSuffix(c.Type, s.project.EpicFlag()))
+		words := strings.Fields(strings.TrimSuffix(c.Type, d.site.project.EpicFlag()))
 		if len(words) < 3 || words[0] != "relay" || words[2] != row.ID || !decisions[words[1]] {
 			continue
 		}
@@ -41,22 +49,19 @@ func (s *site) buttons(row *view.Row) template.HTML {
 		list = append(list, b)
 	}
 	var text bytes.Buffer
-	if err := templates.ExecuteTemplate(&text, "buttons", map[string]any{"Do": s.base + "do", "Form": s.form, "Buttons": list}); err != nil {
+	if err := templates.ExecuteTemplate(&text, "buttons", map[string]any{"Do": d.site.base + "do", "Form": d.form, "Buttons": list}); err != nil {
 		panic(err) // the templates are in the program
 	}
 	return template.HTML(text.String()) //nolint:gosec // a template has escaped it
 }
 
-// controlPage offers what can be asked of a run, and decisions about any task.
-func (s *site) controlPage(a *answer, _ *http.Request) error {
-	if !s.o.Control {
-		return errUnknown
-	}
-	return s.frame(a, "Control", "control", map[string]any{"Do": s.base + "do", "Form": s.form, "Run": s.shown.Load().night.Run})
+// page offers what can be asked of a run, and decisions about any task.
+func (d *desk) page(a *answer, _ *http.Request) error {
+	return d.site.frame(a, "Control", "control", map[string]any{"Do": d.site.base + "do", "Form": d.form, "Run": d.site.live.shown.Load().night.Run})
 }
 
 // do runs the command of a decision, as a person would at a shell.
-func (s *site) do(a *answer, r *http.Request) error {
+func (d *desk) do(a *answer, r *http.Request) error {
 	r.Body = http.MaxBytesReader(nil, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return err
@@ -64,7 +69,7 @@ func (s *site) do(a *answer, r *http.Request) error {
 	what, task, said := r.PostForm.Get("what"), r.PostForm.Get("task"), strings.TrimSpace(r.PostForm.Get("text"))
 	ofTask, known := decisions[what]
 	switch {
-	case !same(r.PostForm.Get("form"), s.form):
+	case !same(r.PostForm.Get("form"), d.form):
 		return errors.New("the form is of an earlier relay serve: load the page again")
 	case !known || ofTask && task == "":
 		return errors.New("no task is named, or it is not a decision that relay knows")
@@ -80,10 +85,10 @@ func (s *site) do(a *answer, r *http.Request) error {
 			args = append(args, said)
 		}
 	}
-	done, err := s.o.Run(r.Context(), args...)
+	done, err := d.run(r.Context(), args...)
 	if err != nil {
 		return err
 	}
-	s.refresh(r.Context())
-	return s.message(a, done)
+	d.site.live.refresh(r.Context())
+	return d.site.message(a, done)
 }

@@ -28,23 +28,23 @@ func (n *shown) since(then stamp) []string {
 
 // events tells a browser what has changed, as it changes. A viewer has no queue: one that reads slowly hears what has changed since it
 // last read, and one that does not read at all is dropped.
-func (s *site) events(w http.ResponseWriter, r *http.Request) {
-	if s.viewers.Add(1); s.viewers.Load() > mostViewers {
-		s.viewers.Add(-1)
+func (l *live) events(w http.ResponseWriter, r *http.Request) {
+	if l.viewers.Add(1); l.viewers.Load() > mostViewers {
+		l.viewers.Add(-1)
 		http.Error(w, "There are too many viewers.", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.viewers.Add(-1)
+	defer l.viewers.Add(-1)
 	w.Header().Set("Content-Type", "text/event-stream")
 	c, last := http.NewResponseController(w), stampOf(cmp.Or(r.Header.Get("Last-Event-ID"), r.FormValue("since")))
 	for text := "retry: 2000\n\n"; ; text = ":\n\n" {
-		now := s.shown.Load()
+		now := l.shown.Load()
 		if names := now.since(last); len(names) > 0 {
 			list, _ := json.Marshal(names) // they are strings
 			text += fmt.Sprintf("id: %s\ndata: %s\n\n", now.at, list)
 		}
 		last = now.at
-		_ = c.SetWriteDeadline(time.Now().Add(s.patience)) // connections have deadlines
+		_ = c.SetWriteDeadline(time.Now().Add(l.patience)) // connections have deadlines
 		if _, err := w.Write([]byte(text)); err != nil || c.Flush() != nil {
 			return
 		}
@@ -58,8 +58,8 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 }
 
 // changes answers what events would, once: a tab that has just loaded asks for what it may have missed.
-func (s *site) changes(w http.ResponseWriter, r *http.Request) {
-	now := s.shown.Load()
+func (l *live) changes(w http.ResponseWriter, r *http.Request) {
+	now := l.shown.Load()
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"id": now.at.String(), "parts": now.since(stampOf(r.FormValue("since")))}) // a browser may be gone
 }

@@ -3,36 +3,26 @@ package serve
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/page"
 	"relay/orchestrator/view"
 )
 
-// site is the night of an epic as browsers see it.
-type site struct {
-	o       Options
-	project *project.Project
-	mux     *http.ServeMux
-	values  func(string) string // takes out the values of secrets
-	clean   func(string) string // and what looks like one
-
-	base, port          string // path of all pages, with a slash at its end
-	token, cookie, form string // secrets: of the first address, of the cookie, and of forms
+// live is the night of an epic, which goes on.
+type live struct {
+	now     func() time.Time
+	values  func(string) string           // takes out secrets
+	options func(now *shown) page.Options // of the page of the night
 
 	mu    sync.Mutex
 	night *status.Follower
-	once  string // token for one use; "": there is none
 	ahead *view.Forecast
 	began time.Time // of ahead
 
@@ -81,7 +71,7 @@ const (
 )
 
 // follow keeps what is shown up to date until ctx is done.
-func (s *site) follow(ctx context.Context) {
+func (l *live) follow(ctx context.Context) {
 	for wait := every; ; {
 		select {
 		case <-ctx.Done():
@@ -89,33 +79,33 @@ func (s *site) follow(ctx context.Context) {
 		case <-time.After(wait):
 		}
 		began := time.Now()
-		s.refresh(ctx)
+		l.refresh(ctx)
 		wait = max(every, share*time.Since(began))
 	}
 }
 
 // refresh takes in what has happened since.
-func (s *site) refresh(ctx context.Context) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.shown.Load()
-	tasks, changed, err := s.night.Next(ctx)
+func (l *live) refresh(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.shown.Load()
+	tasks, changed, err := l.night.Next(ctx)
 	switch {
 	case err != nil:
-		s.show(nil, "the records cannot be read just now: "+terminal.Message(err))
+		l.show(nil, "the records cannot be read just now: "+terminal.Message(err))
 	case changed || time.Since(now.made) > mostQuiet:
-		s.show(tasks)
+		l.show(tasks)
 	}
 }
 
 // show makes the next state that is shown. The mutex is held.
-func (s *site) show(tasks []string, troubles ...string) {
-	now, f, before := s.o.App.Now(), s.night, s.shown.Load()
-	n := f.Night(now)
-	if n.Run.State == view.On && (s.ahead == nil || now.Sub(s.began) > aheadAge) {
-		s.ahead, s.began = f.Forecast(now), now
+func (l *live) show(tasks []string, troubles ...string) {
+	now, f, before := l.now(), l.night, l.shown.Load()
+	n := f.Model.Night(now)
+	if n.Run.State == view.On && (l.ahead == nil || now.Sub(l.began) > aheadAge) {
+		l.ahead, l.began = f.Forecast(now), now
 	}
-	n.Forecast = s.ahead
+	n.Forecast = l.ahead
 	next := &shown{
 		at: stamp{event: f.Last}, night: n, runs: f.Runs[:len(f.Runs):len(f.Runs)], parts: map[string]part{}, made: time.Now(),
 		notes: append(f.Warnings[:len(f.Warnings):len(f.Warnings)], troubles...), newer: make(chan struct{}),
@@ -129,40 +119,37 @@ func (s *site) show(tasks []string, troubles ...string) {
 	for _, task := range tasks {
 		next.parts["task/"+task] = part{at: next.at}
 	}
-	o := s.options(next, "")
+	o := l.options(next)
 	for _, name := range page.Parts() {
 		of := *n
 		if name == "pictures" {
-			s.addPictures(&of, now)
+			l.addPictures(&of, now)
 		}
 		var text bytes.Buffer
 		if err := page.Part(&text, &of, name, o); err != nil {
 			panic(err) // the templates are in the program
 		}
-		html := []byte(s.values(text.String()))
+		html := []byte(l.values(text.String()))
 		if old := next.parts[name]; !bytes.Equal(html, old.html) {
 			next.parts[name] = part{html, next.at}
 		}
 	}
-	s.shown.Store(next)
+	l.shown.Store(next)
 	if before != nil {
 		close(before.newer)
 	}
 }
 
 // addPictures adds graph and timeline to a night of a size for which its page has them.
-func (s *site) addPictures(n *view.Night, now time.Time) {
+func (l *live) addPictures(n *view.Night, now time.Time) {
 	if n.Counts.Total() <= mostPicked {
-		n.Graph, n.Timeline = s.night.Graph(now), s.night.Timeline(now)
+		n.Graph, n.Timeline = l.night.Model.Graph(now), l.night.Model.Timeline(now)
 	}
 }
 
-// onceToken returns a token for one use.
-func (s *site) onceToken() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.once = rand.Text()
-	return s.once
+// pictures returns graph and timeline as they are now.
+func (l *live) pictures() (*view.Graph, *view.Timeline) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.night.Model.Graph(l.now()), l.night.Model.Timeline(l.now())
 }
-
-var errUnknown = errors.New("there is no such page")

@@ -25,8 +25,21 @@ var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{"ended": ended, "took": took}).ParseFS(files, "serve.html"))
 
+// site writes the pages.
+type site struct {
+	o    *Options
+	live *live
+
+	project *project.Project
+	desk    *desk               // nil: a person does not decide here
+	base    string              // path of all pages, with a slash at its end
+	clean   func(string) string // takes out what looks like a secret
+}
+
+var errUnknown = errors.New("there is no such page")
+
 // routes says what answers which address. Nothing of the disk is served by its name.
-func (s *site) routes() {
+func (s *site) routes() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, answer := range map[string]func(w *answer, r *http.Request) error{
 		"GET /{$}":              s.nightPage,
@@ -37,14 +50,12 @@ func (s *site) routes() {
 		"GET /run/{id}":         s.runPage,
 		"GET /task/{id}":        s.taskPage,
 		"GET /task/{id}/{part}": s.partPage,
-		"GET /control":          s.controlPage,
-		"POST /do":              s.do,
 		"GET /part/{name}": func(w *answer, r *http.Request) error {
-			_, err := w.Write(s.shown.Load().parts[r.PathValue("name")].html)
+			_, err := w.Write(s.live.shown.Load().parts[r.PathValue("name")].html)
 			return err
 		},
 		"GET /rows/{group}/{section}": func(w *answer, r *http.Request) error {
-			now, group := s.shown.Load(), view.Group(strings.ReplaceAll(r.PathValue("group"), "-", " "))
+			now, group := s.live.shown.Load(), view.Group(strings.ReplaceAll(r.PathValue("group"), "-", " "))
 			section, err := strconv.Atoi(r.PathValue("section"))
 			if err != nil {
 				return errUnknown
@@ -55,12 +66,17 @@ func (s *site) routes() {
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.write(w, r, answer) })
 	}
-	mux.HandleFunc("GET /events", s.events)
-	mux.HandleFunc("GET /changes", s.changes)
+	if s.desk != nil {
+		mux.HandleFunc("GET /control", func(w http.ResponseWriter, r *http.Request) { s.write(w, r, s.desk.page) })
+		mux.HandleFunc("POST /do", func(w http.ResponseWriter, r *http.Request) { s.write(w, r, s.desk.do) })
+	}
+	mux.HandleFunc("GET /events", s.live.events)
+	mux.HandleFunc("GET /changes", s.live.changes)
 	mux.HandleFunc("GET /files/style.css", text("text/css", page.Style()+own("serve.css")))
 	mux.HandleFunc("GET /files/script.js", text("text/javascript", page.Script()+own("serve.js")))
-	s.mux = http.NewServeMux()
-	s.mux.Handle(s.base, http.StripPrefix(strings.TrimSuffix(s.base, "/"), mux))
+	all := http.NewServeMux()
+	all.Handle(s.base, http.StripPrefix(strings.TrimSuffix(s.base, "/"), mux))
+	return all
 }
 
 func text(kind, content string) http.HandlerFunc {
@@ -98,7 +114,7 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, write func(*answer,
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeWait)) // connections have deadlines
 	w.WriteHeader(code)
-	_, _ = w.Write([]byte(s.values(a.String()))) // a browser that is gone does not matter
+	_, _ = w.Write([]byte(s.live.values(a.String()))) // a browser that is gone does not matter
 }
 
 // message writes a page that says something.
@@ -112,7 +128,7 @@ func (s *site) frame(a *answer, title, name string, of any) error {
 	if err := templates.ExecuteTemplate(&body, name, of); err != nil {
 		return err
 	}
-	return page.Frame(a, title, template.HTML(body.String()), s.options(s.shown.Load(), title)) //nolint:gosec // a template has escaped it
+	return page.Frame(a, title, template.HTML(body.String()), s.options(s.live.shown.Load(), title)) //nolint:gosec // a template has escaped it
 }
 
 // options are those of a page that shows a state of the night.
@@ -121,8 +137,8 @@ func (s *site) options(now *shown, here string) page.Options {
 		Zone: time.Local, Files: s.base + "files/", Link: s.link, Lazy: true, Warnings: now.notes, Since: now.at.String(),
 	}
 	pages := []string{"Night", "Graph", "Timeline", "Money", "Runs"}
-	if s.o.Control {
-		o.Extra = s.buttons
+	if s.desk != nil {
+		o.Extra = s.desk.buttons
 		pages = append(pages, "Control")
 	}
 	for i, name := range pages {
@@ -138,34 +154,30 @@ func (s *site) options(now *shown, here string) page.Options {
 func (s *site) link(task string) string { return s.base + "task/" + url.PathEscape(task) }
 
 func (s *site) nightPage(a *answer, _ *http.Request) error {
-	now := s.shown.Load()
+	now := s.live.shown.Load()
 	n := *now.night
-	s.mu.Lock()
-	s.addPictures(&n, now.night.At)
-	s.mu.Unlock()
+	if n.Counts.Total() <= mostPicked {
+		n.Graph, n.Timeline = s.live.pictures()
+	}
 	return page.Night(a, &n, s.options(now, "Night"))
 }
 
 func (s *site) graphPage(a *answer, _ *http.Request) error {
-	s.mu.Lock()
-	graph := s.night.Graph(s.o.App.Now())
-	s.mu.Unlock()
+	graph, _ := s.live.pictures()
 	return s.frame(a, "Graph", "picture", template.HTML(picture.Graph(graph, picture.Options{Link: s.link})))
 }
 
 func (s *site) timelinePage(a *answer, _ *http.Request) error {
-	s.mu.Lock()
-	line := s.night.Timeline(s.o.App.Now())
-	s.mu.Unlock()
+	_, line := s.live.pictures()
 	return s.frame(a, "Timeline", "picture", template.HTML(picture.Timeline(line, picture.Options{Zone: time.Local})))
 }
 
 func (s *site) moneyPage(a *answer, _ *http.Request) error {
-	return s.frame(a, "Money", "plain", template.HTML(s.shown.Load().parts["sums"].html))
+	return s.frame(a, "Money", "plain", template.HTML(s.live.shown.Load().parts["sums"].html))
 }
 
 func (s *site) runsPage(a *answer, _ *http.Request) error {
-	runs := slices.Clone(s.shown.Load().runs)
+	runs := slices.Clone(s.live.shown.Load().runs)
 	slices.Reverse(runs)
 	return s.frame(a, "Runs", "runs", map[string]any{"Base": s.base, "Runs": runs})
 }
@@ -173,7 +185,7 @@ func (s *site) runsPage(a *answer, _ *http.Request) error {
 // runPage shows the night that ended with a run, and the tasks as they are now.
 func (s *site) runPage(a *answer, r *http.Request) error {
 	id := r.PathValue("id")
-	now := s.shown.Load()
+	now := s.live.shown.Load()
 	if !slices.ContainsFunc(now.runs, func(run view.OneRun) bool { return run.ID == id }) {
 		return errUnknown
 	}

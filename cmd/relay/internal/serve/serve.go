@@ -19,6 +19,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/page"
 )
 
 // Options say what is served, and where.
@@ -33,8 +34,8 @@ type Options struct {
 }
 
 // Serve serves the night of an epic until ctx is done.
-func Serve(ctx context.Context, p *project.Project, o Options) error {
-	s, err := newSite(ctx, p, o)
+func Serve(ctx context.Context, p *project.Project, o *Options) error {
+	g, s, err := newSite(ctx, p, o)
 	if err != nil {
 		return err
 	}
@@ -42,20 +43,20 @@ func Serve(ctx context.Context, p *project.Project, o Options) error {
 	if err != nil {
 		return err
 	}
-	s.port = fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
-	address := "http://" + l.Addr().String() + s.base
-	fmt.Fprintf(o.App.Out, "%s?token=%s\n", address, s.token)
+	g.port = fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
+	address := "http://" + l.Addr().String() + g.base
+	fmt.Fprintf(o.App.Out, "%s?token=%s\n", address, g.token)
 	fmt.Fprint(o.App.Err, "relay: serving this epic to browsers on this machine; Ctrl-C ends it, and a run goes on\n")
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go s.follow(ctx)
+	go s.live.follow(ctx)
 	if o.Open {
-		if err := cli.OpenBrowser(address + "?token=" + s.onceToken()); err != nil {
+		if err := cli.OpenBrowser(address + "?token=" + g.onceToken()); err != nil {
 			o.App.Warn("no browser was opened: " + err.Error())
 		}
 	}
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: headerWait, IdleTimeout: idleWait, MaxHeaderBytes: maxHeader,
+		Handler: g, ReadHeaderTimeout: headerWait, IdleTimeout: idleWait, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
@@ -94,17 +95,20 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 }
 
 // newSite reads the epic, and makes the first view of it.
-func newSite(ctx context.Context, p *project.Project, o Options) (*site, error) {
+func newSite(ctx context.Context, p *project.Project, o *Options) (*guard, *site, error) {
 	night, err := status.Follow(ctx, p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	redactor := p.Redactor()
 	s := &site{
-		o: o, project: p, night: night, values: redactor.Values, clean: redactor.Text,
-		base: "/" + strings.ToLower(rand.Text()) + "/", token: rand.Text(), cookie: rand.Text(), form: rand.Text(), patience: writeWait,
+		o: o, live: &live{now: o.App.Now, values: redactor.Values, night: night, patience: writeWait},
+		project: p, clean: redactor.Text, base: "/" + strings.ToLower(rand.Text()) + "/",
 	}
-	s.routes()
-	s.show(nil)
-	return s, nil
+	if o.Control {
+		s.desk = &desk{site: s, form: rand.Text(), run: o.Run}
+	}
+	s.live.options = func(now *shown) page.Options { return s.options(now, "") }
+	s.live.show(nil)
+	return &guard{pages: s.routes(), control: o.Control, base: s.base, token: rand.Text(), cookie: rand.Text()}, s, nil
 }

@@ -33,7 +33,10 @@ const secret = "sk-live-0123456789abcdef"
 // served is a server of a made night, and the store that a run would have.
 type served struct {
 	*site
+	*guard
 	*httptest.Server
+
+	base string
 
 	store *attempts.Store
 	at    time.Time // of the next event
@@ -71,9 +74,10 @@ func serving(tb testing.TB, tasks, later int, o Options) *served {
 		Dir: root, Environ: environ, Now: o.App.Now, Warn: func(text string) { tb.Log(text) },
 	}, nil)
 	must(tb, err)
-	sv.site, err = newSite(tb.Context(), p, o)
+	sv.guard, sv.site, err = newSite(tb.Context(), p, &o)
 	must(tb, err)
-	sv.Server = httptest.NewServer(sv.site)
+	sv.base = sv.site.base
+	sv.Server = httptest.NewServer(sv.guard)
 	tb.Cleanup(sv.Server.Close)
 	_, sv.port, _ = net.SplitHostPort(sv.Listener.Addr().String())
 	return sv
@@ -283,18 +287,18 @@ func (v *viewer) next(tb testing.TB) (id, data string) {
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	sv := serving(t, 40, 6, Options{})
-	since := sv.shown.Load().at
+	since := sv.live.shown.Load().at
 	v := sv.view(t.Context(), t, since.String(), "")
 	defer v.body.Close()
 	sv.append(t, 3)
-	sv.refresh(t.Context())
+	sv.live.refresh(t.Context())
 	first, data := v.next(t)
 	if stampOf(first).event != since.event+3 || !strings.Contains(data, `"working"`) || !strings.Contains(data, `"task/T`) {
 		t.Errorf("three events after %s: got %s %s", since, first, data)
 	}
 	v.body.Close()
 	sv.append(t, 2)
-	sv.refresh(t.Context())
+	sv.live.refresh(t.Context())
 	again := sv.view(t.Context(), t, since.String(), first)
 	defer again.body.Close()
 	second, _ := again.next(t)
@@ -303,12 +307,12 @@ func TestEvents(t *testing.T) {
 		t.Errorf("after %s: got %s, and of all %s", first, second, whole)
 	}
 	sv.append(t, 1)
-	sv.refresh(t.Context())
+	sv.live.refresh(t.Context())
 	if third, _ := again.next(t); stampOf(third).event != since.event+6 {
 		t.Errorf("after %s: got %s", second, third)
 	}
-	_, text, _ := sv.ask(t, "GET", sv.base+"changes?since="+sv.shown.Load().at.String(), nil, nil)
-	if want := fmt.Sprintf(`{"id":%q,"parts":[]}`, sv.shown.Load().at.String()); strings.TrimSpace(text) != want {
+	_, text, _ := sv.ask(t, "GET", sv.base+"changes?since="+sv.live.shown.Load().at.String(), nil, nil)
+	if want := fmt.Sprintf(`{"id":%q,"parts":[]}`, sv.live.shown.Load().at.String()); strings.TrimSpace(text) != want {
 		t.Errorf("got %s, want %s", text, want)
 	}
 }
@@ -334,40 +338,40 @@ func TestManyViewers(t *testing.T) {
 	viewers := make([]*viewer, many)
 	killed, kill := context.WithCancel(t.Context())
 	for i := range viewers {
-		viewers[i] = sv.view(killed, t, sv.shown.Load().at.String(), "")
+		viewers[i] = sv.view(killed, t, sv.live.shown.Load().at.String(), "")
 	}
-	eventually(t, "not all viewers came", func() bool { return sv.viewers.Load() == many })
+	eventually(t, "not all viewers came", func() bool { return sv.live.viewers.Load() == many })
 	sv.append(t, 1)
-	sv.refresh(t.Context())
+	sv.live.refresh(t.Context())
 	for i, v := range viewers {
-		if id, _ := v.next(t); id != sv.shown.Load().at.String() {
-			t.Errorf("viewer %d heard of %s, and the night is at %s", i, id, sv.shown.Load().at)
+		if id, _ := v.next(t); id != sv.live.shown.Load().at.String() {
+			t.Errorf("viewer %d heard of %s, and the night is at %s", i, id, sv.live.shown.Load().at)
 		}
 	}
 	kill()
-	eventually(t, "killed viewers are still there", func() bool { return sv.viewers.Load() == 0 })
+	eventually(t, "killed viewers are still there", func() bool { return sv.live.viewers.Load() == 0 })
 }
 
 // A viewer that never reads holds up neither others nor the server, and is dropped.
 func TestSlowViewer(t *testing.T) {
 	t.Parallel()
 	sv := serving(t, 5, 0, Options{})
-	sv.patience = 100 * time.Millisecond
+	sv.live.patience = 100 * time.Millisecond
 	conn, err := net.Dial("tcp", sv.Listener.Addr().String())
 	must(t, err)
 	defer conn.Close()
 	must(t, conn.(*net.TCPConn).SetReadBuffer(1))
 	fmt.Fprintf(conn, "GET %sevents?since=0.0 HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nCookie: %s=%s\r\n\r\n", sv.base, sv.port, cookieName, sv.cookie)
-	eventually(t, "the viewer did not come", func() bool { return sv.viewers.Load() == 1 })
+	eventually(t, "the viewer did not come", func() bool { return sv.live.viewers.Load() == 1 })
 	tasks := make([]string, 20000)
 	for i := range tasks {
 		tasks[i] = fmt.Sprintf("TASK-%d", i)
 	}
 	eventually(t, "the viewer that never reads is still there", func() bool {
-		sv.mu.Lock()
-		sv.show(tasks)
-		sv.mu.Unlock()
-		return sv.viewers.Load() == 0
+		sv.live.mu.Lock()
+		sv.live.show(tasks)
+		sv.live.mu.Unlock()
+		return sv.live.viewers.Load() == 0
 	})
 	if code, _, _ := sv.ask(t, "GET", sv.base, nil, nil); code != 200 {
 		t.Errorf("another viewer gets %d", code)
@@ -396,16 +400,16 @@ func TestControl(t *testing.T) {
 	}{
 		{"what=ungate&task=T18", 409, ""},
 		{"form=x&what=ungate&task=T18", 409, ""},
-		{"form=" + sv.form + "&what=ungate&task=T18&text=%20try%20it%20", 200, "ungate|--note=try it|--|T18"},
-		{"form=" + sv.form + "&what=answer&task=--help&text=--yes", 200, "answer|--|--help|--yes"},
-		{"form=" + sv.form + "&what=pause", 200, "pause"},
-		{"form=" + sv.form + "&what=go on", 200, "pause|--off"},
-		{"form=" + sv.form + "&what=stop the run", 200, "stop"},
-		{"form=" + sv.form + "&what=stop", 409, ""},
-		{"form=" + sv.form + "&what=stop&task=T9", 200, "stop|--|T9"},
-		{"form=" + sv.form + "&what=clean&task=T9", 409, ""},
-		{"form=" + sv.form + "&what=gate&task=T9", 409, "gate|--|T9"},
-		{"form=" + sv.form + "&what=answer&task=T9&text=" + strings.Repeat("x", maxForm), 409, ""},
+		{"form=" + sv.desk.form + "&what=ungate&task=T18&text=%20try%20it%20", 200, "ungate|--note=try it|--|T18"},
+		{"form=" + sv.desk.form + "&what=answer&task=--help&text=--yes", 200, "answer|--|--help|--yes"},
+		{"form=" + sv.desk.form + "&what=pause", 200, "pause"},
+		{"form=" + sv.desk.form + "&what=go on", 200, "pause|--off"},
+		{"form=" + sv.desk.form + "&what=stop the run", 200, "stop"},
+		{"form=" + sv.desk.form + "&what=stop", 409, ""},
+		{"form=" + sv.desk.form + "&what=stop&task=T9", 200, "stop|--|T9"},
+		{"form=" + sv.desk.form + "&what=clean&task=T9", 409, ""},
+		{"form=" + sv.desk.form + "&what=gate&task=T9", 409, "gate|--|T9"},
+		{"form=" + sv.desk.form + "&what=answer&task=T9&text=" + strings.Repeat("x", maxForm), 409, ""},
 	} {
 		ran = nil
 		code, text, _ := sv.ask(t, "POST", sv.base+"do", strings.NewReader(c.form), nil)

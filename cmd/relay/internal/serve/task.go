@@ -32,14 +32,14 @@ const conversation = "conversation"
 
 // taskPage shows a task with its attempts. The browser loads diffs and the like when a person opens them.
 func (s *site) taskPage(a *answer, r *http.Request) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
 	id := r.PathValue("id")
-	row := s.night.Row(id, s.o.App.Now())
+	row := s.live.night.Model.Row(id, s.o.App.Now())
 	if row == nil {
 		return errUnknown
 	}
-	d := &page.Detail{Row: row, Record: s.night.Ledger().Record(id)}
+	d := &page.Detail{Row: row, Record: s.live.night.Model.Ledger().Record(id)}
 	tried := d.Record.Attempts
 	for _, at := range slices.Backward(tried[max(len(tried)-mostTried, 0):]) {
 		for _, name := range partsOf(&at) {
@@ -48,7 +48,7 @@ func (s *site) taskPage(a *answer, r *http.Request) error {
 			})
 		}
 	}
-	return page.Task(a, d, s.options(s.shown.Load(), ""))
+	return page.Task(a, d, s.options(s.live.shown.Load(), ""))
 }
 
 // partsOf names what an attempt has left behind.
@@ -91,12 +91,12 @@ func (s *site) partPage(a *answer, r *http.Request) error {
 
 // attempt returns a copy of an attempt of a task; 0: of its last one.
 func (s *site) attempt(id string, number int) (agentlog.Attempt, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.night.Plan.Epic.Task(id); !ok {
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	if _, ok := s.live.night.Plan.Epic.Task(id); !ok {
 		return agentlog.Attempt{}, errUnknown
 	}
-	at, err := agentlog.PickAttempt(id, s.night.Ledger().Record(id), number)
+	at, err := agentlog.PickAttempt(id, s.live.night.Model.Ledger().Record(id), number)
 	if err != nil {
 		return agentlog.Attempt{}, errors.New(terminal.Message(err))
 	}

@@ -15,8 +15,7 @@ import (
 // Follower keeps the model of an epic's newest night up to date while a run is on. It only reads, and takes no lock. Several goroutines must
 // not use it at once.
 type Follower struct {
-	*view.Builder
-
+	Model    *view.Builder
 	Project  *project.Project
 	Plan     *project.Plan
 	Runs     []view.OneRun // of all nights, oldest first
@@ -43,7 +42,7 @@ func (f *Follower) begin(ctx context.Context) error {
 		v.Warnings = append(v.Warnings, warning)
 	}
 	f.Plan, f.Warnings, f.held, f.Runs, f.tail = pl, append(f.Project.Damage, v.Warnings...), v.Running, nil, attempts.NewTail(f.Project.Dir)
-	f.Builder = view.New(input(f.Project, pl, v, ""))
+	f.Model = view.New(input(f.Project, pl, v, ""))
 	_, _, err = f.take(nil)
 	return err
 }
@@ -61,7 +60,7 @@ func (f *Follower) Next(ctx context.Context) (tasks []string, changed bool, err 
 	holder, err := attempts.HeldBy(f.Project.File(attempts.LockFile))
 	if held := holder != nil; err == nil && held != f.held {
 		f.held, changed = held, true
-		f.SetRunning(held)
+		f.Model.SetRunning(held)
 	}
 	return tasks, changed, nil
 }
@@ -70,7 +69,7 @@ func (f *Follower) Next(ctx context.Context) (tasks []string, changed bool, err 
 func (f *Follower) take(tasks []string) ([]string, bool, error) {
 	before := f.Last
 	err := f.tail.Next(func(e attempts.Event) error {
-		f.Apply(&e)
+		f.Model.Apply(&e)
 		if f.Last = max(f.Last, e.Seq); e.Task != "" && before > 0 {
 			tasks = append(tasks, e.Task)
 		}
@@ -90,9 +89,9 @@ func (f *Follower) take(tasks []string) ([]string, bool, error) {
 
 // Forecast estimates when the run ends, or would if it began now; nil: too little is known.
 func (f *Follower) Forecast(now time.Time) *view.Forecast {
-	s := Report{outlook: schedule.Estimator{Epic: f.Plan.Epic, Graph: f.Plan.Graph, Ledger: f.Ledger()}}
+	s := Report{outlook: schedule.Estimator{Epic: f.Plan.Epic, Graph: f.Plan.Graph, Ledger: f.Model.Ledger()}}
 	if n := len(f.Runs); n > 0 && f.held {
-		s.Run, s.outlook.Jobs = Run{State: Running, Until: f.Ledger().Until}, f.Runs[n-1].Jobs
+		s.Run, s.outlook.Jobs = Run{State: Running, Until: f.Model.Ledger().Until}, f.Runs[n-1].Jobs
 	}
 	s.AddForecast(f.Project, now)
 	return s.Forecast
