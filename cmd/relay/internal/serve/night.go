@@ -93,7 +93,7 @@ func (l *live) refresh(ctx context.Context) {
 	switch {
 	case err != nil:
 		l.show(nil, "the records cannot be read just now: "+terminal.Message(err))
-	case changed || time.Since(now.made) > mostQuiet:
+	case changed || now.night.Run.State == view.On && time.Since(now.made) > mostQuiet:
 		l.show(tasks)
 	}
 }

@@ -41,6 +41,7 @@ func (f *Follower) begin(ctx context.Context) error {
 	if warning != "" {
 		v.Warnings = append(v.Warnings, warning)
 	}
+	pl.Source = nil // it is long, and viewers do not show it
 	f.Plan, f.Warnings, f.held, f.Runs, f.tail = pl, append(f.Project.Damage, v.Warnings...), v.Running, nil, attempts.NewTail(f.Project.Dir)
 	f.Model = view.New(input(f.Project, pl, v, ""))
 	_, _, err = f.take(nil)
