@@ -74,11 +74,12 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	}
 	add(groupDaily, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newStatusCommand(a), newFinishCommand(a))
 	add(groupRun, newPlanCommand(a), newReloadCommand(a), newReportCommand(a), newCleanCommand(a), newHandoffCommand(a), newResumeCommand(a))
-	add(groupInspect, newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a))
+	add(groupInspect, newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newServeCommand(a),
+		newLedgerCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newApproveCommand(a), newAnswerCommand(a), newRetryCommand(a),
 		newStopCommand(a), newPauseCommand(a), newLearnCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
-	add(groupInspect, newArtifactCommand(a), newDiscussCommand(a), newMCPCommand(a), newServeCommand(a), newReplayCommand(a), newLedgersyncCommand(a))
+	add(groupInspect, newArtifactCommand(a), newDiscussCommand(a), newMCPCommand(a), newReplayCommand(a), newLedgersyncCommand(a))
 	addEpicFlag(root, a)
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
 	root.SetUsageTemplate(cli.UsageTemplate)

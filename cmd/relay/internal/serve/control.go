@@ -13,7 +13,8 @@ import (
 
 // decisions are the commands that a browser may have relay run, and whether they are about a task.
 var decisions = map[string]bool{
-	"gate": true, "ungate": true, "retry": true, "answer": true, "approve": true, "stop": true, "pause": false, "go on": false, "stop the run": false,
+	"gate": true, "ungate": true, "retry": true, "answer": true, "approve": true, "stop": true,
+	"pause": false, "go on": false, "stop the run": false,
 }
 
 // desk is where a person decides.
@@ -49,15 +50,17 @@ func (d *desk) buttons(row *view.Row) template.HTML {
 		list = append(list, b)
 	}
 	var text bytes.Buffer
-	if err := templates.ExecuteTemplate(&text, "buttons", map[string]any{"Do": d.site.base + "do", "Form": d.form, "Buttons": list}); err != nil {
+	of := map[string]any{"Do": d.site.base + "do", "Form": d.form, "Buttons": list}
+	if err := templates.ExecuteTemplate(&text, "buttons", of); err != nil {
 		panic(err) // the templates are in the program
 	}
-	return template.HTML(text.String()) //nolint:gosec // a template has escaped it
+	return template.HTML(text.String())
 }
 
 // page offers what can be asked of a run, and decisions about any task.
 func (d *desk) page(a *answer, _ *http.Request) error {
-	return d.site.frame(a, "Control", "control", map[string]any{"Do": d.site.base + "do", "Form": d.form, "Run": d.site.live.shown.Load().night.Run})
+	run := d.site.live.shown.Load().night.Run
+	return d.site.frame(a, "Control", "control", map[string]any{"Do": d.site.base + "do", "Form": d.form, "Run": run})
 }
 
 // do runs the command of a decision, as a person would at a shell.

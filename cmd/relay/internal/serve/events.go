@@ -61,5 +61,6 @@ func (l *live) events(w http.ResponseWriter, r *http.Request) {
 func (l *live) changes(w http.ResponseWriter, r *http.Request) {
 	now := l.shown.Load()
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"id": now.at.String(), "parts": now.since(stampOf(r.FormValue("since")))}) // a browser may be gone
+	news := map[string]any{"id": now.at.String(), "parts": now.since(stampOf(r.FormValue("since")))}
+	_ = json.NewEncoder(w).Encode(news) // a browser that is gone does not matter
 }

@@ -30,8 +30,9 @@ type guard struct {
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	for name, value := range map[string]string{
-		"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", // without one, forms have no origin
-		"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+		"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff",
+		"Referrer-Policy": "same-origin", // without one, forms have no origin
+		"Cache-Control":   "no-store", "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 	} {
 		h.Set(name, value)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,8 +108,8 @@ func (l *live) show(tasks []string, troubles ...string) {
 	}
 	n.Forecast = l.ahead
 	next := &shown{
-		at: stamp{event: f.Last}, night: n, runs: f.Runs[:len(f.Runs):len(f.Runs)], parts: map[string]part{}, made: time.Now(),
-		notes: append(f.Warnings[:len(f.Warnings):len(f.Warnings)], troubles...), newer: make(chan struct{}),
+		at: stamp{event: f.Last}, night: n, runs: slices.Clip(f.Runs), parts: map[string]part{}, made: time.Now(),
+		notes: append(slices.Clip(f.Warnings), troubles...), newer: make(chan struct{}),
 	}
 	if before != nil {
 		next.parts = maps.Clone(before.parts)

@@ -128,7 +128,7 @@ func (s *site) frame(a *answer, title, name string, of any) error {
 	if err := templates.ExecuteTemplate(&body, name, of); err != nil {
 		return err
 	}
-	return page.Frame(a, title, template.HTML(body.String()), s.options(s.live.shown.Load(), title)) //nolint:gosec // a template has escaped it
+	return page.Frame(a, title, template.HTML(body.String()), s.options(s.live.shown.Load(), title))
 }
 
 // options are those of a page that shows a state of the night.

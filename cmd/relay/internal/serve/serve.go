@@ -82,7 +82,7 @@ const (
 // An epic of 10,000 tasks takes 35 MiB. With less room than this the collector would work for every byte; it has little to do, for a server
 // keeps nearly all it has.
 const (
-	memoryLimit = 48 << 20
+	memoryLimit = 60 << 20
 	heapGrowth  = 20
 )
 

@@ -12,8 +12,8 @@ import (
 	"relay/orchestrator/view"
 )
 
-// Follower keeps the model of an epic's newest night up to date while a run is on. It only reads, and takes no lock. Several goroutines must
-// not use it at once.
+// Follower keeps the model of an epic's newest night up to date while a run is on. It only reads, and takes no lock. Several goroutines
+// must not use it at once.
 type Follower struct {
 	Model    *view.Builder
 	Project  *project.Project
