@@ -78,7 +78,10 @@ func serving(tb testing.TB, tasks, later int, o Options) *served {
 	must(tb, err)
 	sv.base = sv.site.base
 	sv.Server = httptest.NewServer(sv.guard)
-	tb.Cleanup(sv.Server.Close)
+	tb.Cleanup(func() {
+		sv.CloseClientConnections() // browsers listen for events
+		sv.Close()
+	})
 	_, sv.port, _ = net.SplitHostPort(sv.Listener.Addr().String())
 	return sv
 }
