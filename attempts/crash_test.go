@@ -132,7 +132,7 @@ func everyEvent(fsys durable.FS) ([]Event, error) {
 	}
 	var events []Event
 	for _, l := range logs {
-		if err := l.replay(fsys, func(e Event) error {
+		if _, err := l.replay(fsys, 0, func(e Event) error {
 			events = append(events, e)
 			return nil
 		}); err != nil {
@@ -367,10 +367,11 @@ func TestFullDiskIsRecorded(t *testing.T) {
 		c, err := load(disk, e, g, false)
 		must(t, err)
 		var events []Event
-		must(t, c.log.logs[0].replay(disk, func(e Event) error {
+		_, err = c.log.logs[0].replay(disk, 0, func(e Event) error {
 			events = append(events, e)
 			return nil
-		}))
+		})
+		must(t, err)
 		if n := len(events); n < 2 || events[n-2].Note == nil || events[n-2].Note.Kind != "disk_full" || events[n-1].RunStopped == nil || len(c.log.notes) > 0 {
 			t.Errorf("%s: got %+v, %q", point, events, c.log.notes)
 		}

@@ -73,7 +73,7 @@ var errStop = errors.New("stop")
 
 // peek finds the first event.
 func (l *logFile) peek(fsys durable.FS) error {
-	err := l.lines(fsys, func(line *durable.Line) error {
+	_, err := l.lines(fsys, 0, func(line *durable.Line) error {
 		l.first = line.Seq
 		var e Event
 		if decode(line.Text, &e) == nil {
@@ -87,15 +87,14 @@ func (l *logFile) peek(fsys durable.FS) error {
 	return err
 }
 
-// lines calls f with every line that can be read.
-func (l *logFile) lines(fsys durable.FS, f func(*durable.Line) error) error {
+// lines calls f with every line from an offset on that can be read.
+func (l *logFile) lines(fsys durable.FS, from int64, f func(*durable.Line) error) (durable.TornTail, error) {
 	file, err := durable.Regular(fsys, l.name(), os.O_RDONLY)
 	if err != nil {
-		return err
+		return durable.TornTail{}, err
 	}
 	defer file.Close()
-	_, err = durable.ScanLines(file, 0, f, func(*durable.BadLine) error { return nil })
-	return err
+	return durable.ScanLines(io.NewSectionReader(file, from, math.MaxInt64-from), 0, f, func(*durable.BadLine) error { return nil })
 }
 
 // begin finds the log to start with: the last that has a base, else the first if nothing is missing before it.

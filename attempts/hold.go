@@ -54,10 +54,7 @@ const holdPause = 10 * time.Millisecond
 // HoldWithin takes the lock as [Hold] does, but waits up to patience for another holder to release it. When ctx ends
 // first, it returns the cause of that.
 func HoldWithin(ctx context.Context, patience time.Duration, path string, who Holder) (*Held, error) {
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	pause := time.NewTicker(holdPause)
-	defer pause.Stop()
+	late := time.After(patience)
 	for {
 		h, err := Hold(path, who)
 		if _, ok := errors.AsType[*HeldError](err); !ok {
@@ -66,9 +63,9 @@ func HoldWithin(ctx context.Context, patience time.Duration, path string, who Ho
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-late.C:
+		case <-late:
 			return nil, err
-		case <-pause.C:
+		case <-time.After(holdPause):
 		}
 	}
 }

@@ -89,8 +89,32 @@ func (m *Memory) Counts() map[Status]int { return m.fold.tasks.counts }
 
 // Replay calls f with every event there is, in order, without writing anything. Lines that cannot be read are left
 // out; types that are not known are passed on.
-func Replay(dir string, f func(Event) error) error {
-	disk, err := durable.OpenDisk(dir)
+func Replay(dir string, f func(Event) error) error { return NewTail(dir).Next(f) }
+
+// LastEvent returns the number of the last event of an epic, or 0 when there is none. It reads the newest log only.
+func LastEvent(dir string) (seq uint64, err error) {
+	t := NewTail(dir)
+	t.newest = true
+	err = t.Next(func(e Event) error {
+		seq = max(seq, e.Seq)
+		return nil
+	})
+	return seq, err
+}
+
+// Tail follows the logs of an epic without writing anything.
+type Tail struct {
+	dir    string
+	read   map[string]int64 // by run: so many bytes of its log
+	newest bool             // only the newest log
+}
+
+// NewTail returns a tail that begins with the first event.
+func NewTail(dir string) *Tail { return &Tail{dir: dir, read: map[string]int64{}} }
+
+// Next calls f with every event since the last call, in order, as [Replay] does. After an error it repeats events.
+func (t *Tail) Next(f func(Event) error) error {
+	disk, err := durable.OpenDisk(t.dir)
 	if err != nil {
 		return err
 	}
@@ -99,47 +123,25 @@ func Replay(dir string, f func(Event) error) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range logs {
-		if l.odd || l.first == 0 { // an empty one may have events by now, which come after those of all others
+	for i, l := range logs {
+		if l.odd || l.first == 0 || t.newest && i < len(logs)-1 { // events of an empty one come after those of all others
 			continue
 		}
-		if err := l.replay(disk, f); err != nil {
+		if t.read[l.run], err = l.replay(disk, t.read[l.run], f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *logFile) replay(fsys durable.FS, f func(Event) error) error {
-	return l.lines(fsys, func(line *durable.Line) error {
+// replay calls f with the events from an offset on, and returns where it ended.
+func (l *logFile) replay(fsys durable.FS, from int64, f func(Event) error) (end int64, err error) {
+	tail, err := l.lines(fsys, from, func(line *durable.Line) error {
 		var e Event
 		if decode(line.Text, &e) != nil {
 			return nil //nolint:nilerr // it skips lines that are not events, as the ledger does
 		}
 		return f(e)
 	})
-}
-
-// LastEvent returns the number of the last event of an epic, or 0 when there is none. It reads the newest log only.
-func LastEvent(dir string) (seq uint64, err error) {
-	disk, err := durable.OpenDisk(dir)
-	if err != nil {
-		return 0, err
-	}
-	defer disk.Close()
-	logs, err := findLogs(disk)
-	if err != nil {
-		return 0, err
-	}
-	for _, l := range slices.Backward(logs) {
-		if l.odd || l.first == 0 {
-			continue
-		}
-		err := l.replay(disk, func(e Event) error {
-			seq = max(seq, e.Seq)
-			return nil
-		})
-		return seq, err
-	}
-	return 0, nil
+	return from + tail.Offset, err
 }

@@ -1,13 +1,11 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +13,7 @@ import (
 	"relay/cmd/relay/internal/mcpserver"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/recorded"
+	"relay/cmd/relay/internal/serve"
 	"relay/cmd/relay/internal/terminal"
 )
 
@@ -41,21 +40,51 @@ func runMCP(ctx context.Context, a *cli.App) error {
 			return err
 		}
 	}
-	served := &servedApp{app: a, dir: a.Dir, epic: a.Epic}
+	served := &cli.Inner{App: a, Dir: a.Dir, Epic: a.Epic, Relay: relay}
 	if p, err := a.Repository(ctx); err == nil {
 		top, inside := cli.CheckoutOfRun(ctx, a, p)
 		if inside {
-			served.dir = top
+			served.Dir = top
 			if a.Epic == "" && filepath.Base(filepath.Dir(a.Lookup("RELAY_DIR"))) == project.ListedFolder {
-				served.epic = a.Lookup("RELAY_EPIC")
+				served.Epic = a.Lookup("RELAY_EPIC")
 			}
 		}
 	}
 	return mcpserver.Serve(ctx, mcpserver.Options{
 		In: io.NopCloser(a.In), Out: unclosed{a.Out.Dest}, Version: project.RelayVersion(),
-		Run: served.run, Discuss: served.discuss,
+		Run: served.Run, Discuss: func(ctx context.Context, action string, input []byte) (answer, warnings string, err error) {
+			return callDiscussion(ctx, served, action, input)
+		},
 		Redact: a.Secrets.Text, Lookup: a.Lookup, Now: a.Now,
 	})
+}
+
+func newServeCommand(a *cli.App) *cobra.Command {
+	opts := serve.Options{App: a}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Show the night in a browser on this machine",
+		Long: `Show the night in a browser while it goes on, and afterwards: what needs you,
+the graph, the timeline, each task with its attempts, money, and all runs. It
+only reads, unless --control also lets you decide there as relay gate, ungate,
+answer, approve, retry, stop and pause do.
+
+The pages are for this machine and for whoever has the printed address. For
+another machine: ssh -L PORT:127.0.0.1:PORT HOST`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.LocateAnyhow(cmd.Context())
+			if err != nil {
+				return err
+			}
+			opts.Run = (&cli.Inner{App: a, Dir: a.Dir, Epic: a.Epic, Relay: relay}).Run
+			return serve.Serve(cmd.Context(), p, &opts)
+		},
+	}
+	cmd.Flags().StringVar(&opts.Addr, "addr", "127.0.0.1:0", "listen at `HOST:PORT`; port 0 takes a free one")
+	cmd.Flags().BoolVar(&opts.Open, "open", false, "open the browser")
+	cmd.Flags().BoolVar(&opts.Control, "control", false, "let the browser decide, too")
+	return cmd
 }
 
 // unclosed is a stream that stays open.
@@ -63,54 +92,14 @@ type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
 
-// servedApp does what tools ask for, one at a time, with the environment of this process.
-type servedApp struct {
-	app  *cli.App
-	dir  string // top folder of the checkout of the run that has started this process, else that of -C; "" : where it was started
-	epic string // of a playlist, that --epic names or this process's agent works for; "" : it is the one in relay's folder
-}
-
-// heard returns the app with streams of its own.
-func (s *servedApp) heard() (a *cli.App, out, told *bytes.Buffer) {
-	out, told = &bytes.Buffer{}, &bytes.Buffer{}
-	copied := *s.app
-	copied.In, copied.Out, copied.Err = strings.NewReader(""), terminal.NewWriter(out), terminal.NewWriter(told)
-	copied.Out.Redact, copied.Err.Redact = s.app.Secrets.Values, s.app.Secrets.Values
-	return &copied, out, told
-}
-
-// run answers with what a command prints. Its error is what the command tells of it.
-func (s *servedApp) run(ctx context.Context, args ...string) (string, error) {
-	a, out, told := s.heard()
-	if s.epic != "" {
-		args = append([]string{args[0], "--epic=" + s.epic}, args[1:]...)
-	}
-	if s.dir != "" {
-		args = append([]string{"--chdir=" + s.dir}, args...)
-	}
-	if code := relay(ctx, a, args); code != terminal.OK {
-		return "", errors.New(withoutName(told.String()))
-	}
-	return out.String(), nil
-}
-
-// discuss does an action on discussions.
-func (s *servedApp) discuss(ctx context.Context, action string, input []byte) (answer, warnings string, err error) {
-	a, _, told := s.heard()
+// callDiscussion does an action on discussions.
+func callDiscussion(ctx context.Context, s *cli.Inner, action string, input []byte) (answer, warnings string, err error) {
+	a, _, told := s.Heard()
 	found, err := recorded.CallDiscussion(ctx, a, action, input)
 	if err != nil {
 		a.ReportError(err)
-		return "", "", errors.New(withoutName(told.String()))
+		return "", "", errors.New(cli.WithoutName(told.String()))
 	}
 	text, err := json.Marshal(found)
-	return string(text), withoutName(told.String()), err
-}
-
-// withoutName returns what a command has told, as it stands in an answer.
-func withoutName(told string) string {
-	lines := strings.Split(strings.TrimSpace(told), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimPrefix(lines[i], "relay: ")
-	}
-	return strings.Join(lines, "\n")
+	return string(text), cli.WithoutName(told.String()), err
 }

@@ -74,7 +74,8 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	add(groupDaily, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newStatusCommand(a), newFinishCommand(a))
 	add(groupRun, newPlanCommand(a), newScheduleCommand(a), newReloadCommand(a), newReportCommand(a), newCleanCommand(a), newHandoffCommand(a),
 		newResumeCommand(a))
-	add(groupInspect, newWatchCommand(a), newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a))
+	add(groupInspect, newWatchCommand(a), newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a),
+		newServeCommand(a), newLedgerCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newApproveCommand(a), newAnswerCommand(a), newRetryCommand(a),
 		newStopCommand(a), newPauseCommand(a), newLearnCommand(a))
 	add(groupSetup, newConfigCommand(a), newNotifyCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
@@ -119,7 +120,7 @@ func addEpicFlag(root *cobra.Command, a *cli.App) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "check", "work", "schedule", "reload", "status", "watch", "report", "finish", "clean", "handoff", "resume", "show", "logs", "sessions",
-			"graph", "ledger", "gate", "ungate", "approve", "answer", "retry", "stop", "pause", "learn", "replay", project.ServerCommand:
+			"graph", "ledger", "gate", "ungate", "approve", "answer", "retry", "stop", "pause", "learn", "replay", "serve", project.ServerCommand:
 			c.PersistentFlags().StringVar(&a.Epic, "epic", "", "use the epic `ID` of a playlist")
 		case "init":
 			c.Flags().StringVar(&a.Epic, "epic", "", "with --append: use the epic `ID` of a playlist")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -80,4 +81,21 @@ func (b *beginning) Write(p []byte) (int, error) {
 	}
 	*b = append(*b, p...)
 	return len(p), nil
+}
+
+// browsers are the programs that open an address, where it is not xdg-open.
+var browsers = map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}
+
+// OpenBrowser opens an address in the user's browser, and does not wait for that.
+func OpenBrowser(address string) error {
+	argv, known := browsers[runtime.GOOS]
+	if !known {
+		argv = []string{"xdg-open"}
+	}
+	cmd := exec.Command(argv[0], append(argv[1:], address)...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // the browser tells its user
+	return nil
 }

@@ -1,0 +1,230 @@
+package serve
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
+	"relay/epic/plaintext"
+	"relay/orchestrator/page"
+	"relay/orchestrator/picture"
+	"relay/orchestrator/view"
+)
+
+//go:embed serve.html serve.js serve.css
+var files embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"ended": ended, "took": took}).ParseFS(files, "serve.html"))
+
+// site writes the pages.
+type site struct {
+	o    *Options
+	live *live
+
+	project *project.Project
+	desk    *desk               // nil: a person does not decide here
+	base    string              // path of all pages, with a slash at its end
+	clean   func(string) string // takes out what looks like a secret
+}
+
+var errUnknown = errors.New("there is no such page")
+
+// routes says what answers which address. Nothing of the disk is served by its name.
+func (s *site) routes() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, answer := range map[string]func(w *answer, r *http.Request) error{
+		"GET /{$}":              s.nightPage,
+		"GET /graph":            s.graphPage,
+		"GET /timeline":         s.timelinePage,
+		"GET /money":            s.moneyPage,
+		"GET /runs":             s.runsPage,
+		"GET /run/{id}":         s.runPage,
+		"GET /task/{id}":        s.taskPage,
+		"GET /task/{id}/{part}": s.partPage,
+		"GET /part/{name}": func(w *answer, r *http.Request) error {
+			_, err := w.Write(s.live.shown.Load().parts[r.PathValue("name")].html)
+			return err
+		},
+		"GET /rows/{group}/{section}": func(w *answer, r *http.Request) error {
+			now, group := s.live.shown.Load(), view.Group(strings.ReplaceAll(r.PathValue("group"), "-", " "))
+			section, err := strconv.Atoi(r.PathValue("section"))
+			if err != nil {
+				return errUnknown
+			}
+			return page.Rows(w, now.night, group, section, s.options(now, ""))
+		},
+		"GET /": func(*answer, *http.Request) error { return errUnknown },
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.write(w, r, answer) })
+	}
+	if s.desk != nil {
+		mux.HandleFunc("GET /control", func(w http.ResponseWriter, r *http.Request) { s.write(w, r, s.desk.page) })
+		mux.HandleFunc("POST /do", func(w http.ResponseWriter, r *http.Request) { s.write(w, r, s.desk.do) })
+	}
+	mux.HandleFunc("GET /events", s.live.events)
+	mux.HandleFunc("GET /changes", s.live.changes)
+	mux.HandleFunc("GET /files/style.css", text("text/css", page.Style()+own("serve.css")))
+	mux.HandleFunc("GET /files/script.js", text("text/javascript", page.Script()+own("serve.js")))
+	all := http.NewServeMux()
+	all.Handle(s.base, http.StripPrefix(strings.TrimSuffix(s.base, "/"), mux))
+	return all
+}
+
+func text(kind, content string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind+"; charset=utf-8")
+		_, _ = w.Write([]byte(content)) // a browser that is gone does not matter
+	}
+}
+
+func own(name string) string {
+	content, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // it is in the program
+	}
+	return string(content)
+}
+
+// answer is a page while it is written.
+type answer struct{ bytes.Buffer }
+
+// write sends a page, without secrets, or what is wrong.
+func (s *site) write(w http.ResponseWriter, r *http.Request, write func(*answer, *http.Request) error) {
+	var a answer
+	code := http.StatusOK
+	if err := write(&a, r); err != nil {
+		if code = http.StatusConflict; errors.Is(err, errUnknown) {
+			code = http.StatusNotFound
+		}
+		a.Reset()
+		err = s.message(&a, err.Error())
+		if err != nil {
+			code = http.StatusInternalServerError
+		}
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeWait)) // connections have deadlines
+	w.WriteHeader(code)
+	_, _ = w.Write([]byte(s.live.values(a.String()))) // a browser that is gone does not matter
+}
+
+// message writes a page that says something.
+func (s *site) message(a *answer, text string) error {
+	return s.frame(a, "relay", "message", map[string]string{"Text": plaintext.Escape(text), "Base": s.base})
+}
+
+// frame writes a page around a template of this package.
+func (s *site) frame(a *answer, title, name string, of any) error {
+	var body bytes.Buffer
+	if err := templates.ExecuteTemplate(&body, name, of); err != nil {
+		return err
+	}
+	return page.Frame(a, title, template.HTML(body.String()), s.options(s.live.shown.Load(), title))
+}
+
+// options are those of a page that shows a state of the night.
+func (s *site) options(now *shown, here string) page.Options {
+	o := page.Options{
+		Zone: time.Local, Files: s.base + "files/", Link: s.link, Lazy: true, Warnings: now.notes, Since: now.at.String(),
+	}
+	pages := []string{"Night", "Graph", "Timeline", "Money", "Runs"}
+	if s.desk != nil {
+		o.Extra = s.desk.buttons
+		pages = append(pages, "Control")
+	}
+	for i, name := range pages {
+		to := s.base + strings.ToLower(name)
+		if i == 0 {
+			to = s.base
+		}
+		o.Nav = append(o.Nav, page.Link{Name: name, To: to, Here: name == here})
+	}
+	return o
+}
+
+func (s *site) link(task string) string { return s.base + "task/" + url.PathEscape(task) }
+
+func (s *site) nightPage(a *answer, _ *http.Request) error {
+	now := s.live.shown.Load()
+	n := *now.night
+	if n.Counts.Total() <= mostPicked {
+		n.Graph, n.Timeline = s.live.pictures()
+	}
+	return page.Night(a, &n, s.options(now, "Night"))
+}
+
+func (s *site) graphPage(a *answer, _ *http.Request) error {
+	graph, _ := s.live.pictures()
+	return s.frame(a, "Graph", "picture", template.HTML(picture.Graph(graph, picture.Options{Link: s.link})))
+}
+
+func (s *site) timelinePage(a *answer, _ *http.Request) error {
+	_, line := s.live.pictures()
+	return s.frame(a, "Timeline", "picture", template.HTML(picture.Timeline(line, picture.Options{Zone: time.Local})))
+}
+
+func (s *site) moneyPage(a *answer, _ *http.Request) error {
+	return s.frame(a, "Money", "plain", template.HTML(s.live.shown.Load().parts["sums"].html))
+}
+
+func (s *site) runsPage(a *answer, _ *http.Request) error {
+	runs := slices.Clone(s.live.shown.Load().runs)
+	slices.Reverse(runs)
+	return s.frame(a, "Runs", "runs", map[string]any{"Base": s.base, "Runs": runs})
+}
+
+// runPage shows the night that ended with a run, and the tasks as they are now.
+func (s *site) runPage(a *answer, r *http.Request) error {
+	id := r.PathValue("id")
+	now := s.live.shown.Load()
+	if !slices.ContainsFunc(now.runs, func(run view.OneRun) bool { return run.ID == id }) {
+		return errUnknown
+	}
+	pl, v, _, err := s.project.Read(r.Context())
+	if err != nil {
+		return err
+	}
+	if id != v.Ledger.Folded.Run {
+		pl = project.RunPlan(s.project, id, pl)
+	}
+	b, err := status.Builder(s.project, pl, v, id)
+	if err != nil {
+		return err
+	}
+	n := b.Night(s.o.App.Now())
+	if n.Counts.Total() <= mostPicked {
+		n.Graph, n.Timeline = b.Graph(n.At), b.Timeline(n.At)
+	}
+	o := s.options(now, "")
+	o.Lazy, o.Since = false, ""
+	return page.Night(a, n, o)
+}
+
+// ended says how a run ended, or that it did not.
+func ended(run view.OneRun) string {
+	switch {
+	case run.ExitCode == nil:
+		return "no end is recorded: it is on, or was killed"
+	case run.Reason == "":
+		return plaintext.ExitText(*run.ExitCode)
+	}
+	return strings.ReplaceAll(run.Reason, "_", " ")
+}
+
+// took says when a run was.
+func took(run view.OneRun) string {
+	said := run.StartedAt.Local().Format("2 Jan 15:04")
+	if !run.StoppedAt.IsZero() {
+		said += " to " + run.StoppedAt.Local().Format("15:04") + ", " + plaintext.Span(run.StoppedAt.Sub(run.StartedAt))
+	}
+	return said
+}

@@ -1,0 +1,154 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/agentlog"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
+	"relay/orchestrator/page"
+)
+
+// Bounds of a task's page.
+const (
+	mostTried = 5        // attempts whose parts are listed
+	mostText  = 64 << 10 // bytes of a part on one page
+)
+
+// parts are what an attempt may have left behind, by their names in an address.
+var parts = map[string]agentlog.AttemptPart{
+	"diff": agentlog.PartDiff, "checks": agentlog.PartChecks, "review": agentlog.PartReview, "brief": agentlog.PartBrief,
+}
+
+// conversation is the part that is shown as relay logs shows it.
+const conversation = "conversation"
+
+// taskPage shows a task with its attempts. The browser loads diffs and the like when a person opens them.
+func (s *site) taskPage(a *answer, r *http.Request) error {
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	id := r.PathValue("id")
+	row := s.live.night.Model.Row(id, s.o.App.Now())
+	if row == nil {
+		return errUnknown
+	}
+	d := &page.Detail{Row: row, Record: s.live.night.Model.Ledger().Record(id)}
+	tried := d.Record.Attempts
+	for _, at := range slices.Backward(tried[max(len(tried)-mostTried, 0):]) {
+		for _, name := range partsOf(&at) {
+			d.Parts = append(d.Parts, page.Text{
+				Name: fmt.Sprintf("Attempt %d: %s", at.ID, name), More: fmt.Sprintf("%s/%s?attempt=%d", s.link(id), name, at.ID),
+			})
+		}
+	}
+	return page.Task(a, d, s.options(s.live.shown.Load(), ""))
+}
+
+// partsOf names what an attempt has left behind.
+func partsOf(a *attempts.Attempt) []string {
+	names := []string{conversation, "brief"}
+	if a.Receipt.Review != nil {
+		names = append([]string{"review"}, names...)
+	}
+	if len(a.Receipt.Checks) > 0 {
+		names = append([]string{"checks"}, names...)
+	}
+	if a.Head != a.Base || a.Receipt.Salvage != "" {
+		names = append([]string{"diff"}, names...)
+	}
+	return names
+}
+
+// partPage shows a part of an attempt from an offset on.
+func (s *site) partPage(a *answer, r *http.Request) error {
+	id, name := r.PathValue("id"), r.PathValue("part")
+	number, _ := strconv.Atoi(r.FormValue("attempt")) // 0: the last one
+	offset, _ := strconv.ParseInt(r.FormValue("from"), 10, 64)
+	at, err := s.attempt(id, number)
+	if err != nil {
+		return err
+	}
+	out := &window{from: max(offset, 0)}
+	if err := s.writePart(r.Context(), out, at, name); err != nil && !out.full() {
+		return err
+	}
+	more := ""
+	text, next := out.text()
+	if next > 0 {
+		more = fmt.Sprintf("%s/%s?attempt=%d&from=%d", s.link(id), name, at.ID, next)
+	}
+	return s.frame(a, fmt.Sprintf("%s, attempt %d: %s", id, at.ID, name), "part", map[string]any{
+		"Task": id, "To": s.link(id), "Attempt": at.ID, "Name": name, "From": out.from, "Text": plaintext.Escape(s.clean(text)), "More": more,
+	})
+}
+
+// attempt returns a copy of an attempt of a task; 0: of its last one.
+func (s *site) attempt(id string, number int) (agentlog.Attempt, error) {
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	if _, ok := s.live.night.Plan.Epic.Task(id); !ok {
+		return agentlog.Attempt{}, errUnknown
+	}
+	at, err := agentlog.PickAttempt(id, s.live.night.Model.Ledger().Record(id), number)
+	if err != nil {
+		return agentlog.Attempt{}, errors.New(terminal.Message(err))
+	}
+	picked := *at
+	return agentlog.Attempt{Task: id, Attempt: &picked}, nil
+}
+
+// writePart writes a part of an attempt as relay show and relay logs print it.
+func (s *site) writePart(ctx context.Context, out io.Writer, at agentlog.Attempt, name string) error {
+	app := *s.o.App
+	app.Out, app.Err = terminal.NewWriter(out), terminal.NewWriter(io.Discard)
+	var err error
+	switch part, ok := parts[name]; {
+	case ok:
+		err = (&agentlog.TaskAttempt{App: &app, Project: s.project, Task: at.Task, Attempt: at.Attempt}).Write(ctx, part)
+	case name == conversation:
+		err = agentlog.NewViewer(&app, s.project, agentlog.Options{}).Show([]agentlog.Attempt{at})
+	default:
+		return errUnknown
+	}
+	if err != nil {
+		return errors.New(terminal.Message(err))
+	}
+	return nil
+}
+
+// window keeps a part of what is written to it, and fails when it has that.
+type window struct {
+	from, seen int64
+	kept       []byte
+}
+
+var errFull = errors.New("the page is full")
+
+// Write keeps what is between from and the end of the page.
+func (w *window) Write(p []byte) (int, error) {
+	if w.full() {
+		return 0, errFull
+	}
+	skip := min(max(w.from-w.seen, 0), int64(len(p)))
+	w.seen += int64(len(p))
+	w.kept = append(w.kept, p[skip:]...)
+	return len(p), nil
+}
+
+func (w *window) full() bool { return len(w.kept) > mostText }
+
+// text returns what was kept, up to the end of a line, and where the next page begins; 0: there is none.
+func (w *window) text() (text string, next int64) {
+	if !w.full() {
+		return string(w.kept), 0
+	}
+	cut := plaintext.Head(string(w.kept), mostText)
+	return cut, w.from + int64(len(cut))
+}
