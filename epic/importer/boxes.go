@@ -115,10 +115,7 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 // section takes the tasks of a section, which is below others.
 func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	d, name := r.d, markdown.Unformatted(part.Heading.Rest)
-	phase, label := phaseOf(above), groupName(name)
-	if phase != "" && phase != name { // each may have a section called Tasks
-		label = groupName(phase + ": " + name)
-	}
+	phase, label := phaseOf(above, name)
 	entries, rest := markdown.Checklist(part.Body)
 	if len(entries) == 0 && (r.points || boxesOpen.MatchString(name)) {
 		entries, rest = markdown.Checklist(markdown.Boxed(part.Body))
@@ -189,14 +186,18 @@ func (r *boxReader) group(name, phase string) {
 	}
 }
 
-// phaseOf returns the nearest of some headings that is a phase, "" if none is.
-func phaseOf(above [7]string) (phase string) {
+// phaseOf returns the nearest heading above a section that is a phase, and the group of the section: each phase may have one called Tasks.
+func phaseOf(above [7]string, name string) (phase, label string) {
+	label = groupName(name)
 	for _, heading := range above {
 		if boxesOrder.MatchString(heading) {
 			phase = heading
 		}
 	}
-	return phase
+	if phase != "" && phase != name {
+		label = groupName(phase + ": " + name)
+	}
+	return phase, label
 }
 
 // boxItem adds the task of a box.
