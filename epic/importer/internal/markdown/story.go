@@ -28,7 +28,7 @@ type Reference struct {
 var (
 	storyHeading  = pattern.New(`(?i)^story\s+(\d+\.\d+[a-z]?)\s*(?:[:.–—-]\s*)?(.*)$`)
 	storyBold     = pattern.New(`^\*\*Story \d+\..*\*\*$`)
-	storyItem     = pattern.New(`^\*\*(Story \d+\.[^*]*?):?\*\*:?\s*(.*)$`)
+	storyItem     = pattern.New(`^\*\*Story (\d+)(\.\d+[a-z]?)?\s*[:.–—-]?\s*([^*]*?):?\*\*:?\s*(.*)$`)
 	storyCriteria = pattern.New(`(?i)^acceptance criteria\b[^:]{0,30}:?$`)
 	storyTasks    = pattern.New(`(?i)^tasks\b`)
 	storyRecord   = pattern.New(`(?i)^(dev agent record|change log|file list|status updates|qa results)\b`)
@@ -55,7 +55,13 @@ func Stories(list []Line) map[string]*Story {
 			items = append(items, l)
 			continue
 		}
-		items = append(items, Line{Kind: Heading, Level: 6, Rest: m[1], N: l.N}, Line{Text: m[2], N: l.N})
+		if m[2] == "" { // of the only epic
+			m[1], m[2] = "1", "."+m[1]
+		}
+		if m[3] == "" {
+			m[3], m[4] = m[4], ""
+		}
+		items = append(items, Line{Kind: Heading, Level: 6, Rest: "Story " + m[1] + m[2] + ": " + m[3], N: l.N}, Line{Text: m[4], N: l.N})
 	}
 	return stories(items)
 }
