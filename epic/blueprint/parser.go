@@ -80,6 +80,9 @@ func head(text string) (id, title string, ok bool) {
 		return numberID(m[1]), plain(m[2]), true
 	}
 	if m := taskHead.FindStringSubmatch(text); m != nil {
+		if strings.EqualFold(m[1], "task") {
+			m[1] = "" // Task: Title has no id
+		}
 		return m[1], plain(m[2]), true
 	}
 	return "", "", false
@@ -193,7 +196,7 @@ func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 		return looseTask(p, b, rest)
 	}
 	here := p.section > 0 || !p.sections && (b.level > 1 || p.titled)
-	if here && strings.ContainsAny(id, "0123456789") {
+	if here && (id == "" || strings.ContainsAny(id, "0123456789")) {
 		return id, title, true
 	}
 	return id, title, hasFields(rest, "")

@@ -13,42 +13,65 @@ import (
 var digits = pattern.New(`[0-9]+`)
 
 // names finds tasks by what a plan calls them.
-type names map[string]string
+type names struct {
+	ids    map[string]string
+	sorted []string // the keys of ids
+}
 
-func newNames(drafts []*draft) names {
-	n := names{}
+func newNames(drafts []*draft) *names {
+	ids := map[string]string{}
 	for _, d := range drafts {
 		title := strings.ToLower(d.task.Title)
 		short, _, _ := strings.Cut(title, ": ")
 		for _, name := range []string{short, title} {
-			if n[name] == "" {
-				n[name] = d.task.ID
+			if ids[name] == "" {
+				ids[name] = d.task.ID
 			}
 		}
 	}
 	for _, d := range drafts { // an id comes before a title like it
-		n[strings.ToLower(d.task.ID)] = d.task.ID
+		ids[strings.ToLower(d.task.ID)] = d.task.ID
 	}
-	return n
+	return &names{ids, slices.Sorted(maps.Keys(ids))}
 }
 
 // find returns the tasks that a reference means: one by its id or heading, or all of a range such as T1–T4.
-func (n names) find(ref string) []string {
+func (n *names) find(ref string) []string {
 	ref, _, _ = strings.Cut(ref, " (")
-	if id := n[strings.ToLower(leadingID(ref))]; id != "" {
+	if id := n.ids[strings.ToLower(leadingID(ref))]; id != "" {
+		return []string{id}
+	}
+	if id := n.begins(ref); id != "" {
 		return []string{id}
 	}
 	for i, r := range ref {
 		if r != '-' && r != '–' && r != '—' {
 			continue
 		}
-		from, to := n[strings.ToLower(leadingID(ref[:i]))], n[strings.ToLower(leadingID(ref[i+len(string(r)):]))]
+		from, to := n.ids[strings.ToLower(leadingID(ref[:i]))], n.ids[strings.ToLower(leadingID(ref[i+len(string(r)):]))]
 		if from != "" && to != "" {
-			all := slices.Compact(slices.Sorted(maps.Values(n)))
+			all := slices.Compact(slices.Sorted(maps.Values(n.ids)))
 			return slices.DeleteFunc(all, func(id string) bool { return Padded(id) < Padded(from) || Padded(id) > Padded(to) })
 		}
 	}
 	return nil
+}
+
+// begins returns the only task whose title begins with the words of a reference.
+func (n *names) begins(ref string) (id string) {
+	ref = strings.ToLower(ref)
+	for i, _ := slices.BinarySearch(n.sorted, ref); len(ref) > 3 && i < len(n.sorted); i++ {
+		rest, begins := strings.CutPrefix(n.sorted[i], ref)
+		of := n.ids[n.sorted[i]]
+		if !begins || strings.IndexFunc(rest, isWord) == 0 {
+			break
+		}
+		if id != "" && id != of {
+			return ""
+		}
+		id = of
+	}
+	return id
 }
 
 // Padded makes an id that comes behind another one where its number is greater.
@@ -60,14 +83,14 @@ func Padded(id string) string {
 // that are not like those of tasks; validation reports the others.
 func settleReferences(p *parser) {
 	known := newNames(p.drafts)
-	done, ids := map[string]bool{}, slices.Sorted(maps.Values(known))
+	done, ids := map[string]bool{}, slices.Sorted(maps.Values(known.ids))
 	for _, d := range p.drafts {
 		if done[d.task.ID] = d.done() || IsDeferred(d.task.Title); done[d.task.ID] && !d.done() {
 			p.skip(d.task.Line, "%s is left out, as its title says", d.task.ID)
 		}
 	}
 	for _, row := range p.states { // cells behind the task's name others
-		id := func(cell line) string { return known[strings.ToLower(plain(cell.text))] }
+		id := func(cell line) string { return known.ids[strings.ToLower(plain(cell.text))] }
 		if at := slices.IndexFunc(row, func(cell line) bool { return id(cell) != "" }); at >= 0 {
 			done[id(row[at])] = true
 		}
@@ -84,7 +107,7 @@ func settleReferences(p *parser) {
 }
 
 // settle settles what a task waits for.
-func (d *draft) settle(p *parser, known names, ids []string, done map[string]bool) {
+func (d *draft) settle(p *parser, known *names, ids []string, done map[string]bool) {
 	var list []string
 	var at []epic.Place
 	for k, ref := range d.task.DependsOn {

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	bmadStory = pattern.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
+	bmadStory = pattern.New(`^([a-z]*\d+)-(\d+[a-z]?)-(.+)$`)
 	bmadEpic  = pattern.New(`^epic-(\d+)$`)
 	bmadFile  = pattern.New(`^(?i:story-)?(\d{1,3})[.-](\d{1,3}[a-z]?)(?:[.-].*)?\.md$`)
 )
@@ -43,11 +43,13 @@ func readBmad(s source, d *draft) {
 		return
 	}
 	if bmadFile.MatchString(path.Base(s.name)) {
-		r.files(path.Dir(s.name))
+		r.files(path.Dir(s.name), true)
 	} else {
 		title, _ := markdown.FirstHeading(s.list)
 		d.title = cmp.Or(markdown.Unformatted(title), d.title)
 		r.gather(s.name, "")
+		r.files(path.Join(path.Dir(path.Dir(s.name)), "stories"), false)
+		r.files(path.Join(path.Dir(s.name), "stories"), false)
 	}
 	numbers := slices.SortedFunc(maps.Keys(r.texts), func(a, b string) int { return cmp.Compare(blueprint.Padded(a), blueprint.Padded(b)) })
 	for _, number := range numbers {
@@ -129,7 +131,7 @@ func (r *bmadReader) sprint() {
 		}
 	}
 	for _, place := range []string{path.Join(path.Dir(folder), "stories"), path.Join(folder, "stories"), folder} {
-		r.files(place)
+		r.files(place, true)
 	}
 	for i, key := range states.Keys {
 		m := bmadStory.FindStringSubmatch(key)
@@ -154,10 +156,12 @@ func bmadFiles(s source, folder string) map[string]string {
 	return found
 }
 
-// files gathers the files of stories in a folder.
-func (r *bmadReader) files(folder string) {
+// files gathers the files of stories in a folder: all, or those of known stories.
+func (r *bmadReader) files(folder string, all bool) {
 	for number, file := range bmadFiles(r.from, folder) {
-		r.gather(file, number)
+		if all || r.texts[number].file != "" {
+			r.gather(file, number)
+		}
 	}
 }
 

@@ -15,11 +15,15 @@ import (
 
 func claimsBoxes(s source) bool {
 	todo := boxesOpen.MatchString(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
-	phases, marked := 0, false
+	phases, marked, last := 0, false, ""
 	for _, l := range s.list {
+		if l.Box != 0 && blueprint.IsSection(last) {
+			phases++ // each with boxes below Tasks
+		}
+		last = cmp.Or(l.Rest, last)
 		marked = marked || l.Box != 0 || l.Kind == markdown.Item && todo
 		if l.Kind == markdown.Heading && l.Level > 2 && boxesPhase.MatchString(markdown.Unformatted(l.Rest)) {
-			phases++ // which a blueprint has not
+			phases++ // which no blueprint has
 		}
 	}
 	return marked && (s.unclaimed() || s.isText() && phases > 1 && !s.says(ofRelay))
@@ -111,6 +115,7 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 // section takes the tasks of a section, which is below others.
 func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	d, name := r.d, markdown.Unformatted(part.Heading.Rest)
+	phase, label := phaseOf(above, name)
 	entries, rest := markdown.Checklist(part.Body)
 	if len(entries) == 0 && (r.points || boxesOpen.MatchString(name)) {
 		entries, rest = markdown.Checklist(markdown.Boxed(part.Body))
@@ -129,8 +134,8 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 			d.items[len(d.items)-1].below(e)
 			continue
 		}
-		it := boxItem(d, e, name)
-		it.priority, it.group = priority, groupName(name)
+		it := boxItem(d, e, label)
+		it.priority, it.group = priority, label
 		if r.numbered {
 			it.id, it.as = cmp.Or(e.Number, fmt.Sprintf("%d.%d", len(d.groups)+1, i+1)), ""
 		}
@@ -146,7 +151,7 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 		}
 	}
 	d.chain(numbered)
-	r.end(name, above, d.items[first:], rest)
+	r.end(name, label, phase, d.items[first:], rest)
 }
 
 // isPart reports whether a box below that of a task is a criterion of it: else it is open below a ticked one, or has a number of its own.
@@ -155,25 +160,19 @@ func (r *boxReader) isPart(owner *item, e *markdown.Entry) bool {
 }
 
 // end adds the text around the tasks of a section, and their group.
-func (r *boxReader) end(name string, above [7]string, items []*item, rest []markdown.Line) {
+func (r *boxReader) end(name, label, phase string, items []*item, rest []markdown.Line) {
 	if r.numbered && len(items) > 0 {
 		r.d.share(items, "", markdown.Join(rest))
 	} else {
 		r.d.prose(name, rest)
 	}
 	if len(items) > 0 {
-		r.group(groupName(name), above)
+		r.group(label, phase)
 	}
 }
 
 // group adds the group of a section. Those of a phase wait for those of the phase before.
-func (r *boxReader) group(name string, above [7]string) {
-	phase := ""
-	for _, heading := range above {
-		if boxesOrder.MatchString(heading) {
-			phase = heading
-		}
-	}
+func (r *boxReader) group(name, phase string) {
 	if phase != r.phase && len(r.inside) > 0 {
 		r.ahead, r.inside = r.inside, nil
 	}
@@ -185,6 +184,20 @@ func (r *boxReader) group(name string, above [7]string) {
 	if _, known := r.d.groups[name]; !known && name != "" {
 		r.d.groups[name] = g
 	}
+}
+
+// phaseOf returns the nearest heading above a section that is a phase, and the group of the section: each phase may have one called Tasks.
+func phaseOf(above [7]string, name string) (phase, label string) {
+	label = groupName(name)
+	for _, heading := range above {
+		if boxesOrder.MatchString(heading) {
+			phase = heading
+		}
+	}
+	if phase != "" && phase != name {
+		label = groupName(phase + ": " + name)
+	}
+	return phase, label
 }
 
 // boxItem adds the task of a box.

@@ -11,7 +11,7 @@ import (
 )
 
 func claimsRalph(s source) bool {
-	return path.Ext(s.name) == ".json" && s.root.Get("userStories") != nil
+	return path.Ext(s.name) == ".json" && s.root.Get("userStories", "stories") != nil
 }
 
 // readRalph reads prd.json. Stories wait for those they depend on; where no story says, each waits for the one before it by priority.
@@ -29,13 +29,13 @@ func readRalph(s source, d *draft) {
 	}
 	orders := false
 	places := map[*item]int{}
-	for _, n := range root.Get("userStories").List() {
+	for _, n := range root.Get("userStories", "stories").List() {
 		it := d.object(n, "a story")
 		if it == nil {
 			continue
 		}
-		passes, on := n.Get("passes"), n.Get("dependsOn")
-		it.criteria, it.state = n.Get("acceptanceCriteria").Strings(), becomes(passes, "true")
+		passes, on := n.Get("passes"), n.Get("dependsOn", "dependencies", "depends_on")
+		it.criteria, it.state = n.Get("acceptanceCriteria", "acceptance_criteria").Strings(), becomes(passes, "true")
 		it.done = passes != nil && passes.Kind == placed.True
 		it.describe("description", "notes")
 		d.after(it, on)

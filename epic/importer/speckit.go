@@ -18,7 +18,7 @@ var (
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
 	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
 	speckitNumber  = pattern.New(`(?i)\buser story\s+(\d+)`)
-	speckitWaits   = pattern.New(`(?i)^[-*\s]*(?:user story|us)\s*(\d+)\b(?:[^:]*:(?:.*?\s)?|(?:\s*\([^)]*\))?[\s–—-]*)(?:depends? on|starts? after|waits? for)\s+(.*)$`)
+	speckitWaits   = pattern.New(`(?i)^[-*\s]*(?:phase \d+:\s*)?(?:user story|us)\s*(\d+)\b(?:[^:]*:(?:.*?\s)?|(?:\s*\([^)]*\))?[\s–—→-]*)(?:depends? on|starts? after|waits? for)\s+(.*)$`)
 	speckitStories = pattern.New(`(?i)\b(?:user stor(?:y|ies)|us)\s*((?:\d+(?:\s*(?:,|and|&|/)\s*(?:user story\s*|us\s*)?)?)+)`)
 	speckitPhase   = pattern.New(`(?i)\bphase\s+(\d+)`)
 	speckitEither  = pattern.New(`(?i)\bor\b`)

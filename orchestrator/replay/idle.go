@@ -14,7 +14,8 @@ const idleFor = decide.LongestWait + 5*time.Second
 func idle(r *replayer, s recordedStep) {
 	before := r.log.steps[r.log.next-1].Step
 	gap := time.Duration(s.Ran - before.Ran)
-	if r.over || r.stopped || r.s.Plan == nil || gap <= idleFor || r.s.Plan.CountRunning()-r.s.Queue.Count() >= r.s.O.Jobs || len(r.s.OpenJobs) > 0 {
+	if r.over || r.stopped || r.s.Plan == nil || gap <= idleFor || len(r.s.OpenJobs) > 0 ||
+		r.s.Plan.CountRunning()-r.s.Queue.Count() >= r.s.O.Jobs {
 		return
 	}
 	// A worker that waits for others to change something does not look again by itself.

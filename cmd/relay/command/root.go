@@ -119,8 +119,9 @@ func addCommonFlags(root *cobra.Command, a *cli.App) {
 func addEpicFlag(root *cobra.Command, a *cli.App) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
-		case "check", "work", "schedule", "reload", "status", "watch", "report", "finish", "clean", "handoff", "resume", "show", "logs", "sessions",
-			"graph", "ledger", "gate", "ungate", "approve", "answer", "retry", "stop", "pause", "learn", "replay", "serve", project.ServerCommand:
+		case "check", "work", "schedule", "reload", "status", "watch", "report", "finish", "clean", "handoff", "resume", "show", "logs",
+			"sessions", "graph", "ledger", "gate", "ungate", "approve", "answer", "retry", "stop", "pause", "learn", "replay", "serve",
+			project.ServerCommand:
 			c.PersistentFlags().StringVar(&a.Epic, "epic", "", "use the epic `ID` of a playlist")
 		case "init":
 			c.Flags().StringVar(&a.Epic, "epic", "", "with --append: use the epic `ID` of a playlist")

@@ -28,6 +28,7 @@ type Reference struct {
 var (
 	storyHeading  = pattern.New(`(?i)^story\s+(\d+\.\d+[a-z]?)\s*(?:[:.–—-]\s*)?(.*)$`)
 	storyBold     = pattern.New(`^\*\*Story \d+\..*\*\*$`)
+	storyItem     = pattern.New(`^\*\*Story (\d+)(\.\d+[a-z]?)?\s*[:.–—-]?\s*([^*]*?):?\*\*:?\s*(.*)$`)
 	storyCriteria = pattern.New(`(?i)^acceptance criteria\b[^:]{0,30}:?$`)
 	storyTasks    = pattern.New(`(?i)^tasks\b`)
 	storyRecord   = pattern.New(`(?i)^(dev agent record|change log|file list|status updates|qa results)\b`)
@@ -42,8 +43,30 @@ var (
 	Nothing = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
 )
 
-// Stories returns the stories in a file by their numbers. They begin with a heading, or a line in bold.
+// Stories returns the stories in a file by their numbers. They begin with a heading, or a line in bold; else a list has them.
 func Stories(list []Line) map[string]*Story {
+	if found := stories(list); len(found) > 0 {
+		return found
+	}
+	var items []Line
+	for _, l := range list {
+		m := storyItem.FindStringSubmatch(l.Rest)
+		if m == nil || l.Kind != Item || l.Box != 0 {
+			items = append(items, l)
+			continue
+		}
+		if m[2] == "" { // of the only epic
+			m[1], m[2] = "1", "."+m[1]
+		}
+		if m[3] == "" {
+			m[3], m[4] = m[4], ""
+		}
+		items = append(items, Line{Kind: Heading, Level: 6, Rest: "Story " + m[1] + m[2] + ": " + m[3], N: l.N}, Line{Text: m[4], N: l.N})
+	}
+	return stories(items)
+}
+
+func stories(list []Line) map[string]*Story {
 	found := map[string]*Story{}
 	var s *Story
 	level := 0
