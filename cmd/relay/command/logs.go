@@ -11,6 +11,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/view"
 )
 
 type logsOptions struct {
@@ -59,20 +60,20 @@ func runLogs(ctx context.Context, opts logsOptions) error {
 	if opts.attempt != 0 && opts.task == "" {
 		return &terminal.UsageError{Message: "--attempt needs a task", Hint: fmt.Sprintf("relay logs TASK --attempt %d", opts.attempt)}
 	}
-	p, pl, view, err := opts.app.Viewed(ctx)
+	p, pl, known, err := opts.app.Viewed(ctx)
 	if err != nil {
 		return err
 	}
 	var list []agentlog.Attempt
 	if opts.task == "" {
-		list, err = agentlog.NewViewer(opts.app, p, agentlog.Options{}).AtWork(view, opts.follow)
+		list, err = agentlog.NewViewer(opts.app, p, agentlog.Options{}).AtWork(known, opts.follow)
 	} else {
 		t, unknown := pl.Task(opts.task)
 		if unknown != nil {
 			return unknown
 		}
 		opts.task = t.ID
-		list, err = opts.ofTask(view)
+		list, err = opts.ofTask(known, p.EpicFlag())
 	}
 	if err != nil {
 		return err
@@ -93,10 +94,17 @@ func (opts logsOptions) show(ctx context.Context, p *project.Project, list []age
 }
 
 // ofTask returns the attempt of the task that is asked for. Of one that a run may still begin there may be none, if it is followed.
-func (opts logsOptions) ofTask(view *attempts.View) ([]agentlog.Attempt, error) {
-	rec := view.Ledger.Record(opts.task)
-	if opts.follow && len(rec.Attempts) == 0 && project.IsActive(view) {
+func (opts logsOptions) ofTask(v *attempts.View, flag string) ([]agentlog.Attempt, error) {
+	rec := v.Ledger.Record(opts.task)
+	if opts.follow && len(rec.Attempts) == 0 && project.IsActive(v) {
 		return nil, nil
+	}
+	if g := rec.Gate; g != nil && len(rec.Attempts) > 0 {
+		next := "relay ungate " + opts.task + flag + " to try again"
+		if g.Reason == attempts.AwaitsAnswer {
+			next = view.Answering(opts.task).Type + flag
+		}
+		fmt.Fprintf(opts.app.Err, "relay: note: %s is gated: %s; %s\n", opts.task, g.Text(), next)
 	}
 	at, err := agentlog.PickAttempt(opts.task, rec, opts.attempt)
 	if err != nil {

@@ -20,7 +20,7 @@ func TestLogsOfARunThatHasJustBegun(t *testing.T) {
 	if list, err := new(agentlog.Viewer).AtWork(view, true); err != nil || len(list) > 0 {
 		t.Errorf("followed: got %v, %v", list, err)
 	}
-	if list, err := (logsOptions{follow: true, task: "T1"}).ofTask(&attempts.View{Ledger: view.Ledger}); err == nil {
+	if list, err := (logsOptions{follow: true, task: "T1"}).ofTask(&attempts.View{Ledger: view.Ledger}, ""); err == nil {
 		t.Errorf("no run is on: got %v", list)
 	}
 }
