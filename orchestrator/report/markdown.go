@@ -2,236 +2,92 @@ package report
 
 import (
 	"bufio"
+	_ "embed"
+	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
+	"text/template"
 	"time"
 
 	"relay/attempts"
+	"relay/attempts/discussion"
 	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
+	"relay/review"
 )
 
-// Most of what markdown tells; the JSON has all of it.
-const (
-	mostRows     = 50   // tasks of a plan that are all in the table, touched or not
-	mostTasks    = 1000 // with all details
-	mostTries    = 20   // attempts of one task
-	mostDeferred = 200
-	mostListed   = 100 // waits, changes of agent, notes
-	columnsWide  = 300 // one text in a line
-)
+// document is the report for a person. All text in it that is not relay's own passes through code, quoted, cell or name. It leaves out
+// most of long lists: the JSON has all of them.
+//
+//go:embed markdown.txt
+var document string
 
-// page writes markdown. Text that is not relay's own passes through code, block, cell or name.
+// Markdown writes the report for a person, with times as in zone. No text of an agent's can do more in it than be read.
+func (r *Report) Markdown(w io.Writer, zone *time.Location) error {
+	p := page{zone: zone, over: r.State != Running}
+	if len(r.Runs) > 0 {
+		p.from = r.Runs[0].StartedAt
+	}
+	t, err := template.New("").Funcs(functions).Funcs(p.functions()).Parse(document)
+	b := bufio.NewWriterSize(w, 64<<10)
+	if err == nil {
+		err = t.ExecuteTemplate(b, "report", r)
+	}
+	return errors.Join(err, b.Flush())
+}
+
+// page says how times and states are written.
 type page struct {
-	*bufio.Writer
 	zone *time.Location
 	from time.Time // the night's begin
 	over bool      // no run is active
 }
 
-func (p *page) say(format string, args ...any) { fmt.Fprintf(p, format, args...) }
-
-// Markdown writes the report for a person, with times as in zone. No text of an agent's can do more in it than be read.
-func (r *Report) Markdown(w io.Writer, zone *time.Location) error {
-	p := &page{Writer: bufio.NewWriterSize(w, 64<<10), zone: zone, over: r.State != Running}
-	if len(r.Runs) > 0 {
-		p.from = r.Runs[0].StartedAt
-	}
-	p.head(r)
-	p.needs(r)
-	writeOpen(p, r)
-	writeEpicReview(p, r.Judged)
-	writeTable(p, r)
-	p.tasks(r)
-	writeDeferredFindings(p, r)
-	writeCosts(p, r)
-	writeWaits(p, r)
-	writeNotes(p, "Changes of agent", r.Switches)
-	writeNotes(p, "Notes", r.Notes)
-	return p.Flush()
-}
-
-func (p *page) head(r *Report) {
-	p.say("# %s\n\n**%s**\n\n", code(r.Epic.Title, columnsWide), r.Headline)
-	p.say("- epic: %s", code(r.Epic.ID, columnsWide))
-	if r.Epic.Source != "" {
-		p.say(", from %s", code(r.Epic.Source, columnsWide))
-	}
-	p.say("\n")
-	for i := range r.Runs {
-		p.say("- run: %s\n", p.run(&r.Runs[i]))
-	}
-	p.say("- tasks: %s\n", CountsText(r.Counts, p.over))
-	if r.State != Never {
-		p.say("- attempts: %s\n", tries(r.Tries))
-	}
-	if c := r.Criteria; c != (Criteria{}) {
-		p.say("- acceptance criteria of the tasks below: %d proved, %d not met, %d unproven\n", c.Met, c.NotMet, c.Unproven)
-	}
-	if r.Usage != (attempts.Usage{}) {
-		p.say("- cost: %s\n", UsageText(r.Usage))
-	}
-	switch {
-	case r.Finished != "":
-		p.say("- work: on %s, which has all of it\n", code(r.Finished, columnsWide))
-	case r.Branch != "" && r.Counts.Completed > 0:
-		p.say("- work: on the branch %s\n", code(r.Branch, columnsWide))
-	}
-	p.say("- as of %s\n", p.day(r.MadeAt))
-	for _, w := range r.Warnings {
-		p.say("- note: %s\n", code(w, 1000))
+func (p *page) functions() template.FuncMap {
+	return template.FuncMap{
+		"clock": p.clock, "day": p.day, "until": p.until, "length": p.length,
+		"over":   func() bool { return p.over },
+		"counts": func(c decide.Counts) string { return CountsText(c, p.over) },
 	}
 }
 
-// run returns one run in a line.
-func (p *page) run(r *Run) string {
-	shown := "one that is known from the ledger only"
-	if r.ID != "" {
-		shown = code(r.ID, 60)
-	}
-	shown += ", " + p.day(r.StartedAt)
-	if !r.StoppedAt.IsZero() {
-		shown += " to " + p.timeText(r.StoppedAt)
-	}
-	switch {
-	case r.Seconds > 0 && r.Reason == string(Crashed):
-		shown += ", at least " + lasting(r.Seconds)
-	case r.Seconds > 0:
-		shown += ", " + lasting(r.Seconds)
-	}
-	if r.Jobs > 0 {
-		shown += ", " + plaintext.Count(r.Jobs, "job")
-	}
-	if !r.Until.IsZero() {
-		shown += ", until " + p.timeText(r.Until)
-	}
-	if r.Reason != "" {
-		shown += ": " + name(strings.ReplaceAll(r.Reason, "_", " "))
-	}
-	if r.ExitCode != nil {
-		shown += fmt.Sprintf(", exit code %d", *r.ExitCode)
-	}
-	if r.Why != "" {
-		shown += ": " + code(r.Why, columnsWide)
-	}
-	return shown
+// functions are those that write the same for every night.
+var functions = template.FuncMap{
+	"code": code, "cell": cell, "quoted": block, "name": func(text any) string { return code(text, 80) },
+	"because": plaintext.Because, "count": plaintext.Count, "some": plaintext.Some, "amount": plaintext.Amount, "word": plaintext.ShellWord,
+	"join": strings.Join, "used": used, "lasting": lasting, "charged": ChargeText, "commits": commits, "findings": findings, "check": checkRow,
+	"proof": ProofText, "proofs": proofs, "judged": judged, "told": told, "deferred": deferred, "said": said, "commands": commands,
+	"spaced": func(word any) string { return strings.ReplaceAll(fmt.Sprint(word), "_", " ") },
+	"inc":    func(place int) int { return place + 1 },
+	"gate": func(r attempts.Reason, detail string) string {
+		return (&attempts.Gate{Reason: r, Detail: detail}).Text()
+	},
+	"command": func(typed, what string) []Command { return []Command{{Type: typed, For: what}} },
+	"newest":  newest,
+	"first":   func(list any, most int) any { return cut(list, 0, most) },
+	"last":    func(list any, most int) any { return cut(list, reflect.ValueOf(list).Len()-most, most) },
+	"more":    func(list any, most int) int { return max(reflect.ValueOf(list).Len()-most, 0) },
 }
 
-func tries(t Tries) string {
-	text := fmt.Sprintf("%d: %d succeeded, %d charged", t.Total, t.Succeeded, t.Charged)
-	if t.Uncharged > 0 {
-		text += fmt.Sprintf(", %d not charged", t.Uncharged)
-	}
-	if t.Running > 0 {
-		text += fmt.Sprintf(", %d not ended", t.Running)
-	}
-	return text
+// cut returns the part of a slice from a place on, or from its beginning if that is negative.
+func cut(list any, from, most int) any {
+	v := reflect.ValueOf(list)
+	from = max(from, 0)
+	return v.Slice(from, min(from+most, v.Len())).Interface()
 }
 
-// needs prints what a person should look at, and type.
-func (p *page) needs(r *Report) {
-	if len(r.Needs) == 0 && len(r.Next) == 0 {
-		return
-	}
-	if len(r.Needs)+len(r.Refused) > 0 {
-		p.say("\n## Needs you\n")
-	}
-	for i := range r.Refused {
-		f := &r.Refused[i]
-		p.say("\n%s%s\n", code(f.What, columnsWide), plaintext.Because(code(f.Why, columnsWide)))
-		writeCommands(p, []Command{{Type: f.Type, For: "then relay work asks " + f.Runner + " again"}})
-	}
-	for i := range r.Needs {
-		n := &r.Needs[i]
-		if i == mostListed {
-			p.say("\nand %d more tasks: `relay status --verbose`\n", len(r.Needs)-i)
-			break
-		}
-		is := "is gated: " + code((&attempts.Gate{Reason: n.Reason, Detail: n.Detail}).Text(), columnsWide)
-		if n.Reason == LookAt {
-			is = "is completed, and needs a look" + plaintext.Because(code(n.Detail, columnsWide))
-		}
-		p.say("\n%s %s %s", n.Task, code(n.Title, 120), is)
-		if n.Blocks > 0 {
-			p.say("; it blocks %s", plaintext.Count(n.Blocks, "task"))
-		}
-		p.say("\n")
-		writeCommands(p, n.Type)
-	}
-	if len(r.Next) > 0 {
-		p.say("\n## Next\n")
-		writeCommands(p, r.Next)
-	}
+// newest returns discussions, the newest first.
+func newest(list []discussion.Thread) []discussion.Thread {
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	return list
 }
 
-// writeCommands writes commands to copy.
-func writeCommands(p *page, list []Command) {
-	widest := plaintext.WidestOf(list, func(c Command) string { return c.Type })
-	p.say("\n```sh\n")
-	for _, c := range list {
-		p.say("%-*s   # %s\n", widest, c.Type, c.For)
-	}
-	p.say("```\n")
-}
-
-// writeTable writes a row for each task or, for a long plan, for those with something to report.
-func writeTable(p *page, r *Report) {
-	p.say("\n## Tasks\n\n| task | state | attempts | time | cost | title |\n|---|---|---|---|---|---|\n")
-	left, rows := 0, 0
-	for i := range r.Tasks {
-		t := &r.Tasks[i]
-		if len(r.Tasks) > mostRows && len(t.Attempts) == 0 && t.Gate == nil || rows == mostTasks {
-			left++
-			continue
-		}
-		rows++
-		took, cost := "", ""
-		if t.Seconds > 0 {
-			took = lasting(t.Seconds)
-		}
-		if t.Usage != nil {
-			cost = UsageText(*t.Usage)
-		}
-		p.say("| %s | %s | %s | %s | %s | %s |\n", t.ID, p.state(t), counted(t), took, cost, cell(t.Title, 120))
-	}
-	if left > 0 {
-		p.say("\nand %s more: `relay status --verbose`\n", plaintext.Count(left, "task"))
-	}
-}
-
-func (p *page) state(t *Task) string {
-	switch {
-	case t.Status == attempts.InProgress && p.over:
-		return "interrupted"
-	case t.Already:
-		return "completed, already done"
-	case t.Unverified:
-		return "completed, unverified"
-	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
-		return "blocked by " + plaintext.Some(t.RootCauses, attempts.MaxCauses)
-	case t.Status == attempts.BlockedOn:
-		return "waits for " + plaintext.Some(t.WaitsFor, 3)
-	}
-	return strings.ReplaceAll(string(t.Status), "_", " ")
-}
-
-// counted returns text that says how many attempts there were, and how many of those that may fail have.
-func counted(t *Task) string {
-	if t.Tries == 0 {
-		return "none"
-	}
-	text := fmt.Sprint(t.Tries)
-	if t.Charged > 0 || t.Status != attempts.Completed {
-		text += fmt.Sprintf(", %d of %d charged", t.Charged, t.Max)
-	}
-	if t.Uncharged > 0 {
-		text += fmt.Sprintf(", %d uncharged", t.Uncharged)
-	}
-	return text
-}
-
-// timeText returns a time of the night by the clock alone, any other with its day.
-func (p *page) timeText(t time.Time) string {
+// clock returns a time of the night by the clock alone, any other with its day.
+func (p *page) clock(t time.Time) string {
 	if since := t.Sub(p.from); since < 0 || since >= 24*time.Hour {
 		return p.day(t)
 	}
@@ -243,7 +99,7 @@ func (p *page) until(w *Wait) string {
 	if w.Until.In(p.zone).YearDay() != w.At.In(p.zone).YearDay() {
 		return p.day(w.Until)
 	}
-	return p.timeText(w.Until)
+	return p.clock(w.Until)
 }
 
 func (p *page) day(t time.Time) string {
@@ -253,6 +109,104 @@ func (p *page) day(t time.Time) string {
 	return t.In(p.zone).Format("2006-01-02 15:04 MST")
 }
 
+// length returns how long an attempt took, after a comma.
+func (p *page) length(a *Attempt) string {
+	switch {
+	case a.Seconds == 0 && p.over: // its end is unknown
+		return ""
+	case a.EndedAt.Sub(a.StartedAt).Seconds() > a.Seconds+1e-3:
+		return ", at least " + lasting(a.Seconds)
+	}
+	return ", " + lasting(a.Seconds)
+}
+
 func lasting(seconds float64) string {
 	return plaintext.Span(time.Duration(seconds * float64(time.Second)))
+}
+
+// commits returns hashes of commits, shortened, as a range.
+func commits(hashes ...string) string {
+	for i, hash := range hashes {
+		hashes[i] = fmt.Sprintf("%.12s", hash)
+	}
+	return code(strings.Join(hashes, ".."), 60)
+}
+
+// used returns what was used, in words; "": nothing.
+func used(u attempts.Usage) string {
+	if u == (attempts.Usage{}) {
+		return ""
+	}
+	return UsageText(u)
+}
+
+// commands returns a block of commands to copy.
+func commands(list []Command) string {
+	widest := plaintext.WidestOf(list, func(c Command) string { return c.Type })
+	text := "\n```sh\n"
+	for _, c := range list {
+		text += fmt.Sprintf("%-*s   # %s\n", widest, c.Type, c.For)
+	}
+	return text + "```\n"
+}
+
+// told returns the tasks with details: those that were touched or are gated.
+func told(tasks []Task) (list []*Task) {
+	for i := range tasks {
+		if t := &tasks[i]; t.Touched || t.Gate != nil {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// proofs returns how each criterion of a task is proved.
+func proofs(t *Task) (list []review.Proof) {
+	if last := judged(t); last != nil && len(last.Proofs) > 0 {
+		return last.Proofs
+	}
+	for _, text := range t.Unproven {
+		list = append(list, review.Proof{Criterion: text, By: review.Unproven})
+	}
+	return list
+}
+
+// findings counts them by severity.
+func findings(by map[review.Severity]int) string {
+	total, parts := 0, []string(nil)
+	for _, s := range []review.Severity{review.Critical, review.High, review.Medium, review.Low, review.Info} {
+		if by[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", by[s], s))
+			total += by[s]
+		}
+	}
+	if total == 0 {
+		return "no findings"
+	}
+	return plaintext.Count(total, "finding") + plaintext.Because(strings.Join(parts, ", "))
+}
+
+// deferredOf is a finding that did not hold a change up, and the task of that change.
+type deferredOf struct {
+	Of string
+	DeferredFinding
+}
+
+// deferred returns the findings that did not hold up changes of these runs.
+func deferred(r *Report) (list []deferredOf) {
+	add := func(of string, found []DeferredFinding) {
+		for _, f := range found {
+			list = append(list, deferredOf{of, f})
+		}
+	}
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if a := judged(t); t.Touched && a != nil && a.Review != nil {
+			add(t.ID, a.Review.Deferred)
+		}
+	}
+	if r.Judged != nil {
+		add("the whole epic", r.Judged.Deferred)
+	}
+	return list
 }

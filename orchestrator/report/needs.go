@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/attempts"
 	"relay/epic/plaintext"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/decide"
@@ -12,7 +13,7 @@ import (
 
 // collectNeeds records which tasks need a person, and what is to be typed, in the order in which all views have them.
 func (m *builder) collectNeeds() {
-	night := view.New(view.Input{Epic: m.Epic, Graph: m.Graph, Ledger: m.Ledger, MaxAttempts: m.MaxAttempts})
+	night := view.New(view.Input{Epic: m.Epic, Graph: m.Graph, Ledger: m.Ledger, MaxAttempts: m.MaxAttempts, Flag: m.Flag})
 	for _, row := range night.Needs() {
 		m.addNeed(row)
 		for _, id := range row.Also {
@@ -22,9 +23,6 @@ func (m *builder) collectNeeds() {
 	collectQuestions(m)
 	advice(m)
 	m.collectNext()
-	for i := range m.r.Needs {
-		addFlag(m, m.r.Needs[i].Type)
-	}
 	addFlag(m, m.r.Next)
 }
 
@@ -95,3 +93,18 @@ func (m *builder) collectNext() {
 
 // appending is the command that makes tasks of what reviewers of the whole epic and agents have found.
 const appending = "relay init --append"
+
+// collectQuestions records the open questions of tasks that do not wait for the answer.
+func collectQuestions(m *builder) {
+	for i := range m.r.Tasks {
+		t := &m.r.Tasks[i]
+		open := strings.Join(m.Ledger.Record(t.ID).OpenQuestions(), " ")
+		if open != "" && (t.Gate == nil || t.Gate.Reason != attempts.AwaitsAnswer) {
+			answer := []Command{{Type: view.Answering(t.ID).Type, For: "its next agent, and those that build on it, get the answer"}}
+			addFlag(m, answer)
+			m.r.Questions = append(m.r.Questions, clean(m, Need{
+				Task: t.ID, Title: t.Title, Reason: attempts.AwaitsAnswer, Detail: open, Type: answer,
+			}))
+		}
+	}
+}

@@ -1,17 +1,21 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"relay/epic/plaintext"
 )
 
-// maxBlock bounds one block of text, in bytes.
-const maxBlock = 2_000
+// Bounds of quoted text.
+const (
+	maxBlock    = 2_000 // bytes of one block
+	columnsWide = 300   // one text in a line
+)
 
-// code shows text of any origin as code in one line of markdown.
-func code(s string, width int) string {
-	s = plaintext.Fit(s, width)
+// code shows text of any origin as code in one line of markdown, which is as wide as a list of one number says.
+func code(text any, width ...int) string {
+	s := plaintext.Fit(fmt.Sprint(text), append(width, columnsWide)[0])
 	if s == "" {
 		return ""
 	}
@@ -23,12 +27,9 @@ func code(s string, width int) string {
 }
 
 // cell returns code in a table. Which bar ends a cell depends on who reads it, so that there is none: it is s broken.
-func cell(text string, width int) string {
-	return strings.ReplaceAll(code(text, width), "|", "¦")
+func cell(text string, width ...int) string {
+	return strings.ReplaceAll(code(text, width...), "|", "¦")
 }
-
-// name returns code for a short text: an agent's name, a word of the ledger's.
-func name(text string) string { return code(text, 80) }
 
 // block shows text of any origin as a block of code in markdown.
 func block(s string) string {

@@ -206,3 +206,11 @@ func CheckNames(checks []epic.Check) (names []string) {
 	}
 	return names
 }
+
+// ChargeText says whether an attempt was charged.
+func ChargeText(charged bool) string {
+	if charged {
+		return "charged"
+	}
+	return "not charged"
+}
