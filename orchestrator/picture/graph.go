@@ -30,38 +30,32 @@ func Graph(g *view.Graph, o Options) string {
 	letters := 3
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		boxes[i] = box{n.Level, n.Deps}
+		boxes[i] = box{level: n.Level, deps: n.Deps}
 		letters = max(letters, utf8.RuneCountInString(n.ID))
 	}
-	letters = min(letters, 14)
-	width := 28 + letter*float64(letters)
-	s := layOut(boxes, width)
 	label := fmt.Sprintf("Task graph in %s.", plaintext.Count(g.Levels, "level"))
 	var path []string
-	critical := map[[2]int]bool{}
 	for k, i := range g.Critical {
-		path = append(path, g.Nodes[i].ID)
-		if k > 0 {
-			critical[[2]int{g.Critical[k-1], i}] = true
+		if path = append(path, g.Nodes[i].ID); k > 0 {
+			boxes[i].critical = []int{g.Critical[k-1]}
 		}
 	}
 	if len(path) > 0 {
 		label += " The critical path is " + plaintext.Listed(path) + "."
 	}
-	var c canvas
-	s.edges(&c, boxHeight, critical)
-	for i := range g.Nodes {
-		n, x, y := &g.Nodes[i], s.points[i].x-width/2, s.y(i, boxHeight)
+	letters = min(letters, 14)
+	width := 28 + letter*float64(letters)
+	return drawing{o, boxes, width, boxHeight}.draw(label, func(c *canvas, i int, x, y float64) {
+		n := &g.Nodes[i]
 		class := classes[n.State.Group()] + " " + string(n.State)
 		if n.Critical {
 			class += " c"
 		}
-		end := o.node(&c, n.ID, class, n.ID+" "+n.Title+", "+string(n.State))
+		end := o.node(c, n.ID, class, n.ID+" "+n.Title+", "+string(n.State))
 		c.draw(`<rect x="%v" y="%v" width="%v" height="%v" rx="%v"/>`, x, y, width, boxHeight, cmp.Or(radius[n.State], 4))
 		c.draw(`<path class="s" transform="translate(%v %v)" d="%s"/>`, x+6, y+6, Symbol(n.State))
 		c.draw(`<text x="%v" y="%v">%s</text>%s`, x+22, y+16, plaintext.ShortLine(n.ID, letters), raw(end))
-	}
-	return o.finish(&c, "g", label, phone, s.high(boxHeight))
+	})
 }
 
 // sections draws a box for each section.
@@ -80,27 +74,22 @@ func sections(g *view.Graph, o Options) string {
 		}
 	}
 	const width = 164.0
-	s := layOut(boxes, width)
-	var c canvas
 	label := fmt.Sprintf("%s in %s.", plaintext.Count(len(g.Nodes), "task"), plaintext.Count(len(list), "section"))
-	s.edges(&c, sectionHeight, nil)
-	for k := range list {
-		x, y := s.points[k].x-width/2, s.y(k, sectionHeight)
+	return drawing{o, boxes, width, sectionHeight}.draw(label, func(c *canvas, k int, x, y float64) {
 		var words []string
 		for _, g := range groups() {
 			if n := list[k].Counts.Group(g); n > 0 {
 				words = append(words, fmt.Sprintf("%d %s", n, g))
 			}
 		}
-		end := o.node(&c, "", "section", list[k].Name+": "+strings.Join(words, ", "))
+		end := o.node(c, "", "section", list[k].Name+": "+strings.Join(words, ", "))
 		c.draw(`<rect class="o" x="%v" y="%v" width="%v" height="%v" rx="4"/>`, x, y, width, sectionHeight)
 		done := fmt.Sprintf("%d/%d", list[k].Counts.Group(view.IsDone), len(list[k].Tasks))
 		c.draw(`<text x="%v" y="%v">%s</text>`, x+6, y+15, plaintext.ShortLine(list[k].Name, 23-len(done)))
 		c.draw(`<text class="d" x="%v" y="%v" text-anchor="end">%s</text>`, x+width-6, y+15, done)
-		bar(&c, list[k].Counts, x+6, y+22, width-12)
+		bar(c, list[k].Counts, x+6, y+22, width-12)
 		c.draw("%s", raw(end))
-	}
-	return o.finish(&c, "g", label, phone, s.high(sectionHeight))
+	})
 }
 
 // byLevel makes a section of each level.
@@ -136,49 +125,36 @@ func bar(c *canvas, counts view.Counts, x, y, width float64) {
 	}
 }
 
-func (s *sheet) high(box float64) float64 {
-	return float64(len(s.rows))*(box+rowGap) - rowGap + 4
+// drawing is a graph of boxes of one size.
+type drawing struct {
+	o             Options
+	boxes         []box
+	width, height float64
 }
 
-func (s *sheet) y(i int, box float64) float64 { return 2 + float64(s.points[i].row)*(box+rowGap) }
-
-// edges draws all edges, and over them the critical ones.
-func (s *sheet) edges(c *canvas, box float64, critical map[[2]int]bool) {
-	var plain, heavy strings.Builder
-	heavyPart := map[[2]int]bool{}
-	for edge := range critical {
-		s.mark(edge[0], edge[1], heavyPart)
-	}
+// draw draws the edges, those of the critical path over the others, and each box by its place with its left upper corner.
+func (d drawing) draw(label string, one func(c *canvas, i int, x, y float64)) string {
+	s := layOut(d.boxes, d.width)
+	y := func(row int) float64 { return 2 + float64(row)*(d.height+rowGap) }
+	edges := map[bool]*strings.Builder{false: {}, true: {}}
 	for i := range s.points {
-		bottom := s.y(i, box)
-		if s.points[i].width > 0 {
-			bottom += box
-		}
-		for _, d := range s.points[i].down {
-			a, b, top := s.points[i].x, s.points[d].x, s.y(d, box)
-			to := &plain
-			if heavyPart[[2]int{i, d}] {
-				to = &heavy
-			}
+		p := &s.points[i]
+		for _, k := range p.down {
+			to, top := edges[s.critical[[2]int{i, k}]], y(p.row+1)
 			middle := top - rowGap/2
-			fmt.Fprintf(to, "M%.0f %.0f", a, bottom)
-			if s.points[i].width == 0 {
-				fmt.Fprintf(to, "V%.0f", bottom+box)
+			if p.width > 0 {
+				fmt.Fprintf(to, "M%.0f %.0f", p.x, y(p.row)+d.height)
+			} else {
+				fmt.Fprintf(to, "M%.0f %.0fV%.0f", p.x, y(p.row), y(p.row)+d.height)
 			}
-			fmt.Fprintf(to, "C%.0f %.0f %.0f %.0f %.0f %.0f", a, middle, b, middle, b, top)
+			fmt.Fprintf(to, "C%.0f %.0f %.0f %.0f %.0f %.0f", p.x, middle, s.points[k].x, middle, s.points[k].x, top)
 		}
 	}
-	c.draw(`<path class="e" d="%s"/>`, plain.String())
-	c.draw(`<path class="e c" d="%s"/>`, heavy.String())
-}
-
-// mark finds the parts of an edge.
-func (s *sheet) mark(from, to int, parts map[[2]int]bool) bool {
-	for _, d := range s.points[from].down {
-		if d == to || s.points[d].width == 0 && s.mark(d, to, parts) {
-			parts[[2]int{from, d}] = true
-			return true
-		}
+	var c canvas
+	c.draw(`<path class="e" d="%s"/>`, edges[false].String())
+	c.draw(`<path class="e c" d="%s"/>`, edges[true].String())
+	for i := range d.boxes {
+		one(&c, i, s.points[i].x-d.width/2, y(s.points[i].row))
 	}
-	return false
+	return d.o.finish(&c, "g", label, phone, y(len(s.rows))-rowGap+2)
 }

@@ -7,8 +7,9 @@ import (
 
 // sheet is a graph in rows, from top to bottom. Edges go down; one over several rows passes a point on each row between.
 type sheet struct {
-	points []point // the first are the boxes
-	rows   [][]int
+	points   []point // the first are the boxes
+	rows     [][]int
+	critical map[[2]int]bool // edges, and parts of them
 }
 
 // point is a box, or where an edge passes a row.
@@ -28,13 +29,14 @@ const (
 
 // box is what is laid out: it stands below all the boxes it depends on.
 type box struct {
-	level int
-	deps  []int
+	level    int
+	deps     []int
+	critical []int // those whose edges are critical
 }
 
 // layOut places boxes of one width in rows.
 func layOut(boxes []box, width float64) *sheet {
-	s := &sheet{points: make([]point, len(boxes))}
+	s := &sheet{points: make([]point, len(boxes)), critical: map[[2]int]bool{}}
 	most := max(1, int((phone-30)/(width+between))) // boxes in a row: some room is for edges
 	var levels [][]int
 	for i, b := range boxes {
@@ -55,7 +57,7 @@ func layOut(boxes []box, width float64) *sheet {
 	}
 	for i, b := range boxes {
 		for _, d := range b.deps {
-			s.lead(d, i)
+			s.lead(d, i, slices.Contains(b.critical, d))
 		}
 	}
 	s.order()
@@ -64,25 +66,28 @@ func layOut(boxes []box, width float64) *sheet {
 }
 
 // lead makes an edge. Edges of one box share their points.
-func (s *sheet) lead(from, to int) {
-	for s.points[from].row+1 < s.points[to].row {
-		next := slices.IndexFunc(s.points[from].down, func(i int) bool { return s.points[i].width == 0 })
-		if next < 0 {
-			row := s.points[from].row + 1
-			s.points = append(s.points, point{row: row})
-			s.rows[row] = append(s.rows[row], len(s.points)-1)
-			s.join(from, len(s.points)-1)
-			from = len(s.points) - 1
-			continue
+func (s *sheet) lead(from, to int, critical bool) {
+	for from != to {
+		row, next := s.points[from].row+1, to
+		if row < s.points[to].row {
+			at := slices.IndexFunc(s.points[from].down, func(i int) bool { return s.points[i].width == 0 })
+			if at >= 0 {
+				next = s.points[from].down[at]
+			} else {
+				next = len(s.points)
+				s.points = append(s.points, point{row: row})
+				s.rows[row] = append(s.rows[row], next)
+			}
 		}
-		from = s.points[from].down[next]
+		if !slices.Contains(s.points[from].down, next) {
+			s.points[from].down = append(s.points[from].down, next)
+			s.points[next].up = append(s.points[next].up, from)
+		}
+		if critical {
+			s.critical[[2]int{from, next}] = true
+		}
+		from = next
 	}
-	s.join(from, to)
-}
-
-func (s *sheet) join(from, to int) {
-	s.points[from].down = append(s.points[from].down, to)
-	s.points[to].up = append(s.points[to].up, from)
 }
 
 // order sorts each row by the barycentre of the row before, down and up in turn, and keeps the order with the fewest crossings.

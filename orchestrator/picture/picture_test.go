@@ -112,7 +112,7 @@ func TestLayout(t *testing.T) {
 		g := plan(n)
 		boxes := make([]box, n)
 		for i := range g.Nodes {
-			boxes[i] = box{g.Nodes[i].Level, g.Nodes[i].Deps}
+			boxes[i] = box{level: g.Nodes[i].Level, deps: g.Nodes[i].Deps}
 		}
 		s := layOut(boxes, 52)
 		for _, row := range s.rows {

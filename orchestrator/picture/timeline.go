@@ -76,23 +76,23 @@ func (d *timeline) hours(height float64) {
 	for d.long/step > 12 {
 		step *= 2
 	}
-	many := d.long/step > 5
-	for at, class := d.of.From.In(d.o.Zone).Truncate(time.Hour), "d"; !at.After(d.of.To); at = at.Add(step) {
+	at := d.of.From.In(d.o.Zone).Truncate(time.Hour)
+	for k := 0; !at.After(d.of.To); at = at.Add(step) {
 		if at.Before(d.of.From) {
 			continue
 		}
-		x, anchor := d.at(at), "middle"
+		x, anchor, class := d.at(at), "middle", "d"
 		switch {
 		case x < 3:
 			anchor = "start"
 		case x > 97:
 			anchor = "end"
 		}
+		if k++; k%2 == 0 && d.long/step > 5 {
+			class = "d sm"
+		}
 		d.draw(`<line class="grid" x1="%v%%" x2="%v%%" y1="16" y2="%v"/>`, x, x, height-18)
 		d.draw(`<text class="%s" x="%v%%" y="11" text-anchor="%s">%s</text>`, class, x, anchor, d.clock(at))
-		if class += " sm"; class != "d sm" || !many {
-			class = "d"
-		}
 	}
 }
 
