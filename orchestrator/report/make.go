@@ -27,7 +27,7 @@ type Input struct {
 	Warnings    []string
 	Now         time.Time
 	Flag        string            // that names the epic to other commands, as in " --epic ID"; "" : none is needed
-	Refused     []Refused         // runners that would not work when they were last asked
+	Refused     []view.Refused    // runners that would not work when they were last asked
 	Redact      *secrets.Redactor // nil: it takes out only what has the shape of a secret
 
 	Discussions []discussion.Thread // that are open
@@ -48,8 +48,8 @@ func Make(in Input) *Report {
 	m.r = &Report{
 		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, in.Epic.Title, in.Epic.Source},
 		Branch: integration.Branch, From: integration.From, Finished: integration.Finished,
-		Runs: []Run{}, Needs: []Need{}, Refused: in.Refused, Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
-		Waits: []Wait{}, Switches: []Note{}, Notes: []Note{}, Warnings: append([]string{}, in.Warnings...),
+		Runs: []view.OneRun{}, Needs: []Need{}, Refused: in.Refused, Next: []view.Command{}, Caps: []view.Cap{}, Agents: []Share{}, Models: []Share{},
+		Waits: []view.Wait{}, Switches: []view.Note{}, Notes: []view.Note{}, Warnings: append([]string{}, in.Warnings...),
 		Discussions: in.Discussions,
 	}
 	m.collectRuns()
@@ -75,7 +75,7 @@ func (m *builder) collectRuns() {
 	}
 	status := m.Ledger.Status
 	if len(r.Runs) == 0 && status.State != "" { // it is known from the ledger only
-		run := Run{ID: m.Ledger.Folded.Run, StartedAt: cmp.Or(status.StartedAt, m.Ledger.StartedAt)} // older ledgers say the second alone
+		run := view.OneRun{ID: m.Ledger.Folded.Run, StartedAt: cmp.Or(status.StartedAt, m.Ledger.StartedAt)} // older ledgers say the second alone
 		if status.State != string(Running) {
 			run.StoppedAt, run.ExitCode, run.Reason, run.Why = status.StoppedAt, &status.LastExitCode, status.LastExitReason, m.Ledger.Why
 		}

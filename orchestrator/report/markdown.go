@@ -16,6 +16,7 @@ import (
 	"relay/attempts/discussion"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/view"
 	"relay/review"
 )
 
@@ -65,7 +66,7 @@ var functions = template.FuncMap{
 	"gate": func(r attempts.Reason, detail string) string {
 		return (&attempts.Gate{Reason: r, Detail: detail}).Text()
 	},
-	"command": func(typed, what string) []Command { return []Command{{Type: typed, For: what}} },
+	"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
 	"newest":  newest,
 	"first":   func(list any, most int) any { return cut(list, 0, most) },
 	"last":    func(list any, most int) any { return cut(list, reflect.ValueOf(list).Len()-most, most) },
@@ -95,7 +96,7 @@ func (p *page) clock(t time.Time) string {
 }
 
 // until returns the end of a wait: by the clock alone if that is on the same day as its beginning.
-func (p *page) until(w *Wait) string {
+func (p *page) until(w *view.Wait) string {
 	if w.Until.In(p.zone).YearDay() != w.At.In(p.zone).YearDay() {
 		return p.day(w.Until)
 	}
@@ -141,8 +142,8 @@ func used(u attempts.Usage) string {
 }
 
 // commands returns a block of commands to copy.
-func commands(list []Command) string {
-	widest := plaintext.WidestOf(list, func(c Command) string { return c.Type })
+func commands(list []view.Command) string {
+	widest := plaintext.WidestOf(list, func(c view.Command) string { return c.Type })
 	text := "\n```sh\n"
 	for _, c := range list {
 		text += fmt.Sprintf("%-*s   # %s\n", widest, c.Type, c.For)

@@ -38,12 +38,12 @@ func (m *builder) addNeed(row *view.Row) {
 	default:
 		return
 	}
-	need.Type = append([]Command{*row.First}, row.Choices...)
+	need.Type = append([]view.Command{*row.First}, row.Choices...)
 	m.r.Needs = append(m.r.Needs, need)
 }
 
 // addFlag has commands name the epic.
-func addFlag(m *builder, list []Command) {
+func addFlag(m *builder, list []view.Command) {
 	for i := range list {
 		if strings.HasPrefix(list[i].Type, "relay ") && !strings.HasPrefix(list[i].Type, "relay config") {
 			list[i].Type += m.Flag
@@ -65,7 +65,7 @@ func advice(m *builder) {
 // collectNext records what is to be typed besides.
 func (m *builder) collectNext() {
 	r := m.r
-	add := func(command, what string) { r.Next = append(r.Next, Command{Type: command, For: what}) }
+	add := func(command, what string) { r.Next = append(r.Next, view.Command{Type: command, For: what}) }
 	if r.State == Running {
 		add("relay status --watch", "follows the run")
 		return
@@ -82,7 +82,7 @@ func (m *builder) collectNext() {
 	case len(j.Findings) > 0:
 		add(appending, "adds what the reviewers of the whole epic found as tasks; then relay work")
 	}
-	offered := slices.ContainsFunc(r.Next, func(c Command) bool { return c.Type == appending })
+	offered := slices.ContainsFunc(r.Next, func(c view.Command) bool { return c.Type == appending })
 	if found := len(briefing.Discovered(briefing.LearningsOf(m.Epic, m.Ledger))); found > 0 && !offered {
 		add(appending, "offers "+plaintext.Count(found, "piece")+" of work that agents found and left as tasks")
 	}
@@ -100,7 +100,7 @@ func collectQuestions(m *builder) {
 		t := &m.r.Tasks[i]
 		open := strings.Join(m.Ledger.Record(t.ID).OpenQuestions(), " ")
 		if open != "" && (t.Gate == nil || t.Gate.Reason != attempts.AwaitsAnswer) {
-			answer := []Command{{Type: view.Answering(t.ID).Type, For: "its next agent, and those that build on it, get the answer"}}
+			answer := []view.Command{{Type: view.Answering(t.ID).Type, For: "its next agent, and those that build on it, get the answer"}}
 			addFlag(m, answer)
 			m.r.Questions = append(m.r.Questions, clean(m, Need{
 				Task: t.ID, Title: t.Title, Reason: attempts.AwaitsAnswer, Detail: open, Type: answer,

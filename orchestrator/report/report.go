@@ -19,7 +19,7 @@ type Report struct {
 	State    State     `json:"state"`
 	Headline string    `json:"headline"`
 	// Runs are those of the night, oldest first: after a relay reload another one continues. None: there was no run yet.
-	Runs      []Run          `json:"runs"`
+	Runs      []view.OneRun  `json:"runs"`
 	Branch    string         `json:"branch,omitempty"`   // that the work is on; empty: the one that was checked out
 	From      string         `json:"from,omitempty"`     // branch that the epic began from; empty: none, HEAD was detached
 	Finished  string         `json:"finished,omitempty"` // branch that relay finish put all of it on
@@ -27,17 +27,17 @@ type Report struct {
 	Tries     Tries          `json:"attempts"`           // of these runs
 	Criteria  Criteria       `json:"criteria"`           // of the tasks they touched, and of gated ones
 	Needs     []Need         `json:"needs_you"`
-	Refused   []Refused      `json:"refused,omitempty"`
-	Next      []Command      `json:"next"`                  // what to type, in this order
+	Refused   []view.Refused `json:"refused,omitempty"`
+	Next      []view.Command `json:"next"`                  // what to type, in this order
 	Judged    *EpicReview    `json:"epic_review,omitempty"` // the newest review of the whole epic
 	Usage     attempts.Usage `json:"usage"`
 	Agents    []Share        `json:"agents"` // the dearest first
 	Models    []Share        `json:"models"`
 	EpicUsage attempts.Usage `json:"usage_of_epic"` // of all runs there ever were
-	Caps      []Cap          `json:"caps"`
-	Waits     []Wait         `json:"waits"`
-	Switches  []Note         `json:"switches"` // tasks that went from one agent to another
-	Notes     []Note         `json:"notes"`
+	Caps      []view.Cap     `json:"caps"`
+	Waits     []view.Wait    `json:"waits"`
+	Switches  []view.Note    `json:"switches"` // tasks that went from one agent to another
+	Notes     []view.Note    `json:"notes"`
 	Warnings  []string       `json:"warnings"`
 	Tasks     []Task         `json:"tasks"` // every task, in the order of the plan
 
@@ -63,21 +63,6 @@ type Epic struct {
 	Source string `json:"source,omitempty"` // the blueprint
 }
 
-type (
-	// Run is one run.
-	Run = view.OneRun
-	// Refused is a runner that would not work when it was last asked.
-	Refused = view.Refused
-	// Command is something to type, and what it is good for.
-	Command = view.Command
-	// Cap is a bound on what may be used, as the configuration has it when the report is made.
-	Cap = view.Cap
-	// Wait is a time in which nothing could start, or an agent was not to be asked.
-	Wait = view.Wait
-	// Note is something that happened besides.
-	Note = view.Note
-)
-
 // Tries counts attempts.
 type Tries struct {
 	Total     int `json:"total"`
@@ -101,7 +86,7 @@ type Need struct {
 	Reason attempts.Reason `json:"reason"` // why it is gated, or LookAt
 	Detail string          `json:"detail,omitempty"`
 	Blocks int             `json:"blocks,omitempty"` // tasks that wait for it
-	Type   []Command       `json:"type"`
+	Type   []view.Command  `json:"type"`
 }
 
 // LookAt is the reason of a need of a completed task that a person has to look at; Need.Detail says what relay saw.
@@ -127,7 +112,7 @@ type Task struct {
 	Uncharged  int             `json:"uncharged"` // ended through no fault of the agent
 	Seconds    float64         `json:"seconds"`   // of its attempts in these runs
 	Usage      *attempts.Usage `json:"usage,omitempty"`
-	Cap        *Cap            `json:"cap,omitempty"`
+	Cap        *view.Cap       `json:"cap,omitempty"`
 	Base       string          `json:"base,omitempty"` // commits of what succeeded, base..head
 	Head       string          `json:"head,omitempty"`
 	Landed     string          `json:"landed,omitempty"` // commit of the branch that holds it

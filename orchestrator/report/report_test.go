@@ -215,7 +215,7 @@ func TestJournalKeepsOneNight(t *testing.T) {
 		if n := len(j.Notes) + len(j.Waits) + len(j.Switches); wanted == first && n != 1 {
 			t.Errorf("%q: %d notes and waits, one is of this night", wanted, n)
 		}
-		if old := slices.ContainsFunc(j.Notes, func(n Note) bool { return n.Text == "of another night" }); old != (wanted == before) && j.HasRun() {
+		if old := slices.ContainsFunc(j.Notes, func(n view.Note) bool { return n.Text == "of another night" }); old != (wanted == before) && j.HasRun() {
 			t.Errorf("%q: notes %+v", wanted, j.Notes)
 		}
 	}

@@ -394,11 +394,11 @@ func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusa
 }
 
 // ForReport returns the same as a report has them.
-func ForReport(list []Refusal) []report.Refused {
-	var all []report.Refused
+func ForReport(list []Refusal) []view.Refused {
+	var all []view.Refused
 	for _, r := range list {
 		fix, before, _ := strings.Cut(r.Fix, afterYou)
-		all = append(all, report.Refused{Runner: r.Runner, What: r.what + plaintext.Because(before), Why: r.Why, Since: r.Since, Type: fix})
+		all = append(all, view.Refused{Runner: r.Runner, What: r.what + plaintext.Because(before), Why: r.Why, Since: r.Since, Type: fix})
 	}
 	return all
 }
