@@ -87,7 +87,7 @@ func rebuildReport(opts Rebuilding, p *project.Project, pl *project.Plan) (strin
 		return "", err
 	}
 	if !opts.DryRun {
-		runview.KeepReport(opts.App, p, pl, runview.Ended{Run: view.Ledger.Run, View: view})
+		runview.KeepReport(opts.App, p, pl, view, view.Ledger.Run)
 	}
 	return p.Rel(p.File("runs", view.Ledger.Run, "report.md")), nil
 }

@@ -41,16 +41,6 @@ type sheet struct {
 	ascii bool // symbols are of ASCII
 }
 
-// text writes the night for a terminal.
-func (s *Source) text(w io.Writer) error {
-	n, _, err := s.night()
-	if err != nil {
-		return err
-	}
-	t := &sheet{s.App.Out.Palette, min(terminal.Columns(s.App.Out.Dest), widest), !s.unicode()}
-	return t.write(w, page.Said(n, s.options()))
-}
-
 // write writes what needs a person first, as report.txt has it.
 func (t *sheet) write(w io.Writer, n page.Words) error {
 	all := template.New("").Funcs(page.Functions())
@@ -84,24 +74,27 @@ func (s *Source) unicode() bool {
 	return s.App.Lookup("TERM") != "dumb" && strings.Contains(strings.ReplaceAll(locale, "-", ""), "utf8")
 }
 
-// symbol returns the sign of a state, and the color of its group.
-func (t *sheet) symbol(s view.State) (sign string, paint func(string) string) {
-	both := map[view.State]string{
-		view.Done: "✓+", view.Look: "◉o", view.Gated: "■!", view.Held: "■!", view.Asks: "??", view.Running: "▸>",
-	}[s]
-	signs := []rune(cmp.Or(both, "·."))
-	if sign = string(signs[0]); t.ascii {
-		sign = string(signs[1])
+// symbol returns the sign of a state in a row and in the bar.
+func (t *sheet) symbol(of view.State) (row, bar string) {
+	rows, bars := "✓◉■■?▸····", "█◉■■?▸····"
+	if t.ascii {
+		rows, bars = "+o!!?>....", "#o!!?>...."
 	}
+	at := max(slices.Index(view.States(), of), 0)
+	return string([]rune(rows)[at]), string([]rune(bars)[at])
+}
+
+// colored marks a text with the color of a state's group.
+func (t *sheet) colored(s view.State, text string) string {
 	switch s.Group() {
 	case view.NeedsYou:
-		return sign, t.paint.Wait
+		return t.paint.Wait(text)
 	case view.IsDone:
-		return sign, t.paint.Good
+		return t.paint.Good(text)
 	case view.Working:
-		return sign, t.paint.Strong
+		return t.paint.Strong(text)
 	default:
-		return sign, func(text string) string { return text }
+		return text
 	}
 }
 
@@ -113,35 +106,27 @@ func ends(left, right string, width int) string {
 
 // sign returns the colored symbol of a task.
 func (t *sheet) sign(r *view.Row) string {
-	sign, paint := t.symbol(r.State)
-	return paint(sign)
+	sign, _ := t.symbol(r.State)
+	return t.colored(r.State, sign)
 }
 
 // row returns a task with something to say of it at the right.
 func (t *sheet) row(r *view.Row, right string) string {
-	sign, _ := t.symbol(r.State)
-	line := ends(fmt.Sprintf("%s %-4s %s", sign, r.ID, r.Title), right, t.width)
-	return t.sign(r) + strings.TrimPrefix(line, sign)
+	_, text, _ := strings.Cut(ends(fmt.Sprintf("x %-4s %s", r.ID, r.Title), right, t.width), "x")
+	return t.sign(r) + text
 }
 
 // bar draws the tasks by state, each state at least a column wide.
-func (t *sheet) bar(n *page.Words) string {
-	var bar strings.Builder
+func (t *sheet) bar(n *page.Words) (bar string) {
 	at, begun := 0, 0
 	for _, c := range n.Legend() {
 		at += c.N
 		cells := max(int(math.Round(float64(at)*float64(t.width)/float64(n.Counts.Total())))-begun, 1)
-		sign, paint := t.symbol(c.State)
-		if c.State == view.Done {
-			sign = "█"
-			if t.ascii {
-				sign = "#"
-			}
-		}
-		bar.WriteString(paint(strings.Repeat(sign, cells)))
+		_, sign := t.symbol(c.State)
+		bar += t.colored(c.State, strings.Repeat(sign, cells))
 		begun += cells
 	}
-	return bar.String()
+	return bar
 }
 
 // commands say what to type, and what for.

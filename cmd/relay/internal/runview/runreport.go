@@ -52,21 +52,41 @@ type Source struct {
 
 // Write writes the report in one of Formats.
 func (s *Source) Write(w io.Writer, format string) error {
+	r := s.report()
 	switch format {
-	case "html":
-		return s.page(w)
-	case "text":
-		return s.text(w)
+	case "json":
+		return r.JSON(w)
+	case "markdown":
+		return r.Markdown(w, time.Local)
 	}
-	return WriteReport(w, s.report(), format)
+	n, ledger, err := s.night()
+	if err != nil {
+		return err
+	}
+	o := page.Options{Zone: time.Local, Warnings: r.Warnings, Expected: s.expected(), Lists: lists(r)}
+	if format == "text" {
+		t := &sheet{s.App.Out.Palette, min(terminal.Columns(s.App.Out.Dest), widest), !s.unicode()}
+		return t.write(w, page.Said(n, o))
+	}
+	o.Record = func(task string) *attempts.TaskRecord { return report.Clean(s.Project.Redactor(), ledger.Record(task)) }
+	return page.Night(w, n, o)
 }
 
 func (s *Source) report() *report.Report {
-	r := MakeReport(s.App, s.Project, s.Plan, s.View, s.Journal)
-	if s.Warning != "" {
-		r.Warnings = append(r.Warnings, s.Warning)
+	p, v := s.Project, s.View
+	warnings := slices.Concat(status.NeverBegan(p, v.Ledger.Status.StartedAt), p.Damage, v.Warnings)
+	if v.Edit != "" {
+		warnings = append(warnings, "attempt-ledger.yml was edited by someone else: relay ledger accept")
 	}
-	return r
+	if s.Warning != "" {
+		warnings = append(warnings, s.Warning)
+	}
+	return report.Make(report.Input{
+		Epic: s.Plan.Epic, Graph: s.Plan.Graph, Ledger: v.Ledger, Journal: s.Journal, Running: v.Running,
+		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: project.Budget(p.Config), Warnings: warnings, Now: s.App.Now(),
+		Redact: p.Redactor(), Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, s.Plan, v.Ledger)),
+		Discussions: discussion.OpenIn(p.Root),
+	})
 }
 
 // night returns the model of the night, with its pictures and without secrets, and its ledger.
@@ -86,48 +106,26 @@ func (s *Source) night() (*view.Night, *attempts.Ledger, error) {
 	return report.Clean(s.Project.Redactor(), n), b.Ledger(), nil
 }
 
-// page writes the page of the night.
-func (s *Source) page(w io.Writer) error {
-	n, ledger, err := s.night()
-	if err != nil {
-		return err
-	}
-	o := s.options()
-	o.Record = func(task string) *attempts.TaskRecord { return report.Clean(s.Project.Redactor(), ledger.Record(task)) }
-	return page.Night(w, n, o)
-}
-
-// options are those of a page, without records.
-func (s *Source) options() page.Options {
-	r := s.report()
-	o := page.Options{Zone: time.Local, Warnings: r.Warnings, Expected: s.expected()}
-	add := func(name string, items []page.Item) {
-		if len(items) > 0 {
-			o.Lists = append(o.Lists, page.List{Name: name, Items: items})
-		}
-	}
-	var next, questions, judged, open []page.Item
+// lists are what a page lists besides tasks.
+func lists(r *report.Report) []page.List {
+	all := []page.List{{Name: "Next"}, {Name: "Open questions"}, {Name: "Review of the whole epic"}, {Name: "Open discussions"}}
+	add := func(list int, items ...page.Item) { all[list].Items = append(all[list].Items, items...) }
 	for _, c := range r.Next {
-		next = append(next, page.Item{Type: c.Type, Text: c.For})
+		add(0, page.Item{Type: c.Type, Text: c.For})
 	}
-	for i := range r.Questions {
-		q := &r.Questions[i]
-		questions = append(questions, page.Item{Task: q.Task, Text: "asks: " + q.Detail}, page.Item{Type: q.Type[0].Type, Text: q.Type[0].For})
+	for _, q := range r.Questions {
+		add(1, page.Item{Task: q.Task, Text: "asks: " + q.Detail}, page.Item{Type: q.Type[0].Type, Text: q.Type[0].For})
 	}
 	if j := r.Judged; j != nil {
-		judged = append(judged, page.Item{Text: j.Text})
+		add(2, page.Item{Text: j.Text})
 		for i := range j.Findings {
-			judged = append(judged, page.Item{Text: j.Findings[i].InShort()})
+			add(2, page.Item{Text: j.Findings[i].InShort()})
 		}
 	}
 	for _, d := range r.Discussions {
-		open = append(open, page.Item{Type: "relay discuss replay " + plaintext.ShellWord(d.ID), Text: d.Topic + ", " + string(d.Status)})
+		add(3, page.Item{Type: "relay discuss replay " + plaintext.ShellWord(d.ID), Text: d.Topic + ", " + string(d.Status)})
 	}
-	add("Next", next)
-	add("Open questions", questions)
-	add("Review of the whole epic", judged)
-	add("Open discussions", open)
-	return o
+	return slices.DeleteFunc(all, func(l page.List) bool { return l.Items == nil })
 }
 
 // expected returns the forecast that could be made when the first few tasks of the night were done; nil: none could.
@@ -166,28 +164,6 @@ func Journal(p *project.Project, run string) (*view.Journal, error) {
 	return journal, err
 }
 
-// MakeReport returns the report of a session.
-func MakeReport(a *cli.App, p *project.Project, pl *project.Plan, view *attempts.View, journal *view.Journal) *report.Report {
-	warnings := slices.Concat(status.NeverBegan(p, view.Ledger.Status.StartedAt), p.Damage, view.Warnings)
-	if view.Edit != "" {
-		warnings = append(warnings, "attempt-ledger.yml was edited by someone else: relay ledger accept")
-	}
-	return report.Make(report.Input{
-		Epic: pl.Epic, Graph: pl.Graph, Ledger: view.Ledger, Journal: journal, Running: view.Running,
-		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: project.Budget(p.Config), Warnings: warnings, Now: a.Now(),
-		Redact: p.Redactor(), Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)),
-		Discussions: discussion.OpenIn(p.Root),
-	})
-}
-
-// WriteReport writes a report as JSON or as markdown.
-func WriteReport(w io.Writer, r *report.Report, format string) error {
-	if format == "json" {
-		return r.JSON(w)
-	}
-	return r.Markdown(w, time.Local)
-}
-
 // ReplaceReport writes a report into a file, as harmless as on a terminal.
 func ReplaceReport(a *cli.App, path string, mode fs.FileMode, write func(w io.Writer) error) error {
 	return project.ReplaceWith(path, mode, func(w io.Writer) error {
@@ -197,24 +173,19 @@ func ReplaceReport(a *cli.App, path string, mode fs.FileMode, write func(w io.Wr
 	})
 }
 
-// Ended is a run that is over, and the ledger as it is now.
-type Ended struct {
-	Run  string
-	View *attempts.View
-}
-
-// KeepReport writes the report of a run that is over beside its log. Nothing is decided by it: a report that cannot be written is a
-// warning.
-func KeepReport(a *cli.App, p *project.Project, pl *project.Plan, ended Ended) {
-	journal, err := Journal(p, ended.Run)
+// KeepReport writes the report of a run that is over beside its log; v has the ledger as it is now. Nothing is decided by it: a report that
+// cannot be written is a warning.
+func KeepReport(a *cli.App, p *project.Project, pl *project.Plan, v *attempts.View, run string) {
+	journal, err := Journal(p, run)
 	if err == nil && !journal.HasRun() { // it came to its end before it began
 		return
 	}
-	r := MakeReport(a, p, pl, ended.View, journal)
-	for _, format := range []string{"md", "json"} {
+	s := Source{App: a, Project: p, Plan: pl, View: v, Journal: journal}
+	r := s.report()
+	markdown := func(w io.Writer) error { return r.Markdown(w, time.Local) }
+	for file, write := range map[string]func(w io.Writer) error{"report.md": markdown, "report.json": r.JSON} {
 		if err == nil {
-			file := p.File(attempts.RunsDir, ended.Run, "report."+format)
-			err = ReplaceReport(a, file, 0o600, func(w io.Writer) error { return WriteReport(w, r, format) })
+			err = ReplaceReport(a, p.File(attempts.RunsDir, run, file), 0o600, write)
 		}
 	}
 	if err != nil {

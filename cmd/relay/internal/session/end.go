@@ -42,7 +42,7 @@ func (s *session) ended(sum decide.Summary, err error) *end {
 		return e
 	}
 	// Before anything is printed: who reads that may take their time.
-	runview.KeepReport(s.command.app, s.project, s.plan, runview.Ended{Run: sum.Run, View: e.view})
+	runview.KeepReport(s.command.app, s.project, s.plan, e.view, sum.Run)
 	e.now = status.AfterRun(s.project, s.plan, e.view)
 	return e
 }
