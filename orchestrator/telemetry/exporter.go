@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,9 +51,7 @@ func New(s Settings, r Run) *Exporter {
 	if s.Traces.URL == "" && s.Metrics.URL == "" {
 		return nil
 	}
-	all := object{"service.version": r.Relay, "service.instance.id": r.ID, "relay.epic": r.Epic.ID}
-	maps.Copy(all, s.Resource)
-	s.Resource = all
+	s.Resource = with(object{"service.version": r.Relay, "service.instance.id": r.ID, "relay.epic": r.Epic.ID}, s.Resource)
 	t := &tracker{Run: r, open: map[string]*attempt{}, tasks: map[string]*span{}, sums: sums{}}
 	e := &Exporter{settings: s, tracker: t, end: make(chan struct{}), done: make(chan struct{})}
 	// A redirect could carry the headers, which are secrets, to another host.
@@ -164,12 +161,8 @@ func (e *Exporter) post(ctx context.Context, to *Endpoint, kind string, items []
 	if to.URL == "" || len(items) == 0 {
 		return false, nil
 	}
-	var about []any
-	for _, key := range slices.Sorted(maps.Keys(e.settings.Resource)) {
-		about = append(about, key, e.settings.Resource[key])
-	}
 	scope := object{"scope": object{"name": "relay", "version": e.tracker.Relay}, strings.ToLower(kind): items}
-	resource := object{"resource": object{"attributes": facts(about...)}, "scope" + kind: []object{scope}}
+	resource := object{"resource": object{"attributes": facts(e.settings.Resource)}, "scope" + kind: []object{scope}}
 	body, err := json.Marshal(object{"resource" + kind: []object{resource}})
 	if err != nil {
 		return false, err

@@ -11,11 +11,11 @@ import (
 // object is a message of OTLP in its JSON form: integers of 64 bits are text, ids are hex.
 type object = map[string]any
 
-// facts returns attributes: each key stands before its value, which is a string, an int, a float64 or a bool.
-func facts(pairs ...any) (list []object) {
-	for pair := range slices.Chunk(pairs, 2) {
-		value := object{"stringValue": pair[1]}
-		switch v := pair[1].(type) {
+// facts returns attributes, each of which is a string, an int, a float64 or a bool.
+func facts(about object) (list []object) {
+	for _, key := range slices.Sorted(maps.Keys(about)) {
+		value := object{"stringValue": about[key]}
+		switch v := about[key].(type) {
 		case int:
 			value = object{"intValue": strconv.Itoa(v)}
 		case float64:
@@ -23,9 +23,18 @@ func facts(pairs ...any) (list []object) {
 		case bool:
 			value = object{"boolValue": v}
 		}
-		list = append(list, object{"key": pair[0], "value": value})
+		list = append(list, object{"key": key, "value": value})
 	}
 	return list
+}
+
+// with joins attributes; the later ones win.
+func with(parts ...object) object {
+	all := object{}
+	for _, part := range parts {
+		maps.Copy(all, part)
+	}
+	return all
 }
 
 func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
@@ -37,7 +46,7 @@ type sums map[string]*series
 type series struct {
 	name, unit string
 	bounds     []float64
-	facts      []object
+	about      object
 	buckets    []int
 	count      int
 	sum        float64
@@ -49,11 +58,11 @@ var (
 	secondBounds = []float64{10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800}
 )
 
-func (s sums) add(kind series, value float64, about ...any) {
+func (s sums) add(kind series, value float64, about object) {
 	key := fmt.Sprint(kind.name, about)
 	one := s[key]
 	if one == nil {
-		kind.facts, kind.buckets = facts(about...), make([]int, len(kind.bounds)+1)
+		kind.about, kind.buckets = about, make([]int, len(kind.bounds)+1)
 		one = &kind
 		s[key] = one
 	}
@@ -68,11 +77,11 @@ func (t *tracker) metrics(now time.Time) (list []object) {
 	if t.began.IsZero() {
 		return nil
 	}
-	point := func(about []object) object {
-		return object{"attributes": about, "startTimeUnixNano": nanos(t.began), "timeUnixNano": nanos(now)}
+	point := func(about object) object {
+		return object{"attributes": facts(about), "startTimeUnixNano": nanos(t.began), "timeUnixNano": nanos(now)}
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.sums)) {
-		one, at := t.sums[key], point(t.sums[key].facts)
+		one, at := t.sums[key], point(t.sums[key].about)
 		kind, data := "sum", object{"dataPoints": []object{at}, "aggregationTemporality": 2} // cumulative
 		if one.bounds == nil {
 			data["isMonotonic"], at["asDouble"] = true, one.sum
@@ -82,11 +91,10 @@ func (t *tracker) metrics(now time.Time) (list []object) {
 		}
 		list = append(list, object{"name": one.name, "unit": one.unit, kind: data})
 	}
-	var tasks []object
-	c := t.counts
-	for i, n := range []int{c.Completed, c.InProgress, c.Pending, c.Blocked, c.Gated} {
-		at := point(facts("relay.task.status", []string{"completed", "in_progress", "pending", "blocked", "gated"}[i]))
-		at["asDouble"] = n
+	tasks, c := []object{}, t.counts
+	for i, state := range []string{"completed", "in_progress", "pending", "blocked", "gated"} {
+		at := point(object{"relay.task.status": state})
+		at["asDouble"] = []int{c.Completed, c.InProgress, c.Pending, c.Blocked, c.Gated}[i]
 		tasks = append(tasks, at)
 	}
 	return append(list, object{"name": "relay.tasks", "unit": "{task}", "gauge": object{"dataPoints": tasks}})

@@ -23,7 +23,7 @@ import (
 // Settings say where telemetry goes, by the standard variables of OpenTelemetry. The zero value sends none.
 type Settings struct {
 	Traces, Metrics Endpoint
-	Resource        map[string]any
+	Resource        object
 	Problems        []string // variables that relay cannot follow, for a person
 }
 
@@ -39,7 +39,7 @@ func Configure(lookup func(name string) string) (s Settings) {
 	if strings.EqualFold(lookup("OTEL_SDK_DISABLED"), "true") {
 		return s
 	}
-	s.Resource = map[string]any{"service.name": "relay"}
+	s.Resource = object{"service.name": "relay"}
 	eachPair(lookup("OTEL_RESOURCE_ATTRIBUTES"), func(name, value string) { s.Resource[name] = value })
 	if name := lookup("OTEL_SERVICE_NAME"); name != "" {
 		s.Resource["service.name"] = name

@@ -173,7 +173,7 @@ func TestAgain(t *testing.T) {
 	e := New(Settings{Traces: Endpoint{URL: server.URL, Headers: http.Header{}, Timeout: time.Minute}}, Run{Epic: &epic.Epic{}})
 	for i, want := range []struct{ left, lost int }{{1, 0}, {0, 1}, {0, 2}, {0, 2}} {
 		if i != 1 {
-			e.tell(func(t *tracker) { t.add(span{id: "i"}) })
+			e.tell(func(t *tracker) { t.add(&span{id: "i"}) })
 		}
 		e.send(t.Context())
 		if len(e.tracker.done) != want.left || e.lost != want.lost {

@@ -25,10 +25,10 @@ type tracker struct {
 	counts decide.Counts
 }
 
+// attempt is an attempt under way, with all that it has begun to do.
 type attempt struct {
-	run     string // in which it began
+	span
 	number  int
-	at      time.Time
 	started attempts.Started
 	marks   []mark
 }
@@ -45,7 +45,7 @@ const agentSpan = "invoke_agent" // an operation of the GenAI conventions
 func (t *tracker) resume(l *attempts.Ledger) {
 	for id, record := range l.Tasks {
 		if a := record.Running(); a != nil {
-			t.open[id] = &attempt{run: a.Run, number: a.ID, at: a.StartedAt, started: attempts.Started{Runner: a.Runner, Model: a.Model}}
+			t.start(id, a.Run, a.ID, a.StartedAt, attempts.Started{Runner: a.Runner, Model: a.Model})
 		}
 	}
 }
@@ -55,7 +55,7 @@ func (t *tracker) event(e *attempts.Event) {
 	case attempts.TypeRunStarted:
 		t.began, t.jobs = e.At, e.RunStarted.Jobs
 	case attempts.TypeAttemptStarted:
-		t.open[e.Task] = &attempt{run: t.ID, number: e.Attempt, at: e.At, started: *e.Started}
+		t.start(e.Task, t.ID, e.Attempt, e.At, *e.Started)
 	case attempts.TypeBriefed:
 		t.mark(e.Task, mark{e.At, agentSpan, ""})
 	case attempts.TypeAttemptEnded:
@@ -65,12 +65,28 @@ func (t *tracker) event(e *attempts.Event) {
 		}
 	case attempts.TypeRunStopped:
 		for _, one := range t.tasks {
-			t.add(*one)
+			t.add(one)
 		}
-		t.add(span{id: engine.TraceID(8, t.ID), name: "run " + t.Epic.ID, start: t.began, end: e.At, about: []any{
-			"relay.run", t.ID, "relay.jobs", t.jobs, "relay.run.reason", e.RunStopped.Reason, "relay.run.exit_code", e.RunStopped.ExitCode,
+		t.add(&span{id: engine.TraceID(8, t.ID), name: "run " + t.Epic.ID, start: t.began, end: e.At, about: object{
+			"relay.run": t.ID, "relay.jobs": t.jobs, "relay.run.reason": e.RunStopped.Reason, "relay.run.exit_code": e.RunStopped.ExitCode,
 		}})
 	}
+}
+
+// start begins an attempt, and the span of its task unless that has begun.
+func (t *tracker) start(task, run string, number int, at time.Time, started attempts.Started) {
+	if t.tasks[task] == nil {
+		one := span{parent: engine.TraceID(8, t.ID), name: "task " + task, start: at, end: at, about: object{"relay.task": task}}
+		one.id = engine.TraceID(8, t.ID, "task", task, strconv.Itoa(number))
+		if of, ok := t.Epic.Task(task); ok {
+			one.about["relay.task.title"] = short(of.Title)
+		}
+		t.tasks[task] = &one
+	}
+	a := &attempt{number: number, started: started}
+	a.id, a.parent, a.name, a.start = engine.AttemptSpan(run, task, number), t.tasks[task].id, "attempt "+task, at
+	a.about = object{"relay.task": task, "relay.attempt": number, "relay.run": run}
+	t.open[task] = a
 }
 
 // update takes what the log does not say: when the parts of an attempt began.
@@ -97,19 +113,19 @@ type span struct {
 	id, parent, name string
 	start, end       time.Time
 	failed, why      string // the class of the error, and what agents or programs say of it; "": there was none
-	about            []any
+	about            object
 }
 
-func (t *tracker) add(s span) {
+func (t *tracker) add(s *span) {
 	made := object{
 		"traceId": t.Trace, "spanId": s.id, "parentSpanId": s.parent, "name": s.name, "kind": 1, // internal
 		"startTimeUnixNano": nanos(s.start), "endTimeUnixNano": nanos(s.end),
 	}
 	if s.failed != "" {
-		s.about = append(s.about, "error.type", s.failed)
+		s.about["error.type"] = s.failed
 		made["status"] = object{"code": 2, "message": short(s.why)}
 	}
-	made["attributes"] = facts(s.about...)
+	made["attributes"] = facts(s.about)
 	t.done = append(t.done, made)
 }
 
@@ -118,57 +134,41 @@ func short(text string) string { return plaintext.ShortLine(text, 200) }
 
 // ended makes the spans of an attempt.
 func (t *tracker) ended(e *attempts.Event, a *attempt) {
-	one, id, end := t.task(e.Task, a), engine.AttemptSpan(a.run, e.Task, a.number), e.Ended
-	one.end = e.At
-	s := span{id: id, parent: one.id, name: "attempt " + e.Task, start: a.at, end: e.At, about: []any{
-		"relay.task", e.Task, "relay.attempt", a.number, "relay.run", a.run, "relay.outcome", string(end.Outcome),
-		"relay.cause", end.Cause, "relay.charged", end.Charged,
-	}}
+	task, end := t.tasks[e.Task], e.Ended
+	task.end, a.end = e.At, e.At
+	a.about = with(a.about, object{"relay.outcome": string(end.Outcome), "relay.cause": end.Cause, "relay.charged": end.Charged})
 	if end.Landed != "" {
-		s.about = append(s.about, "vcs.ref.head.revision", end.Landed)
+		a.about["vcs.ref.head.revision"] = end.Landed
 	}
 	if end.Result != attempts.ResultSuccess {
-		s.failed, s.why = string(end.Outcome), end.Receipt.ErrorSummary
+		a.failed, a.why = string(end.Outcome), end.Receipt.ErrorSummary
 	}
-	t.add(s)
-	t.parts(e, a, id)
+	t.add(&a.span)
+	t.parts(e, a)
 	if end.Gate != nil {
-		one.failed, one.why = "gated", string(end.Gate.Reason)
+		task.failed, task.why = "gated", string(end.Gate.Reason)
 	}
 	if end.Gate != nil || end.Result == attempts.ResultSuccess {
 		delete(t.tasks, e.Task)
-		t.add(*one)
+		t.add(task)
 	}
-}
-
-// task returns the span of a task, which begins with this attempt unless it has begun.
-func (t *tracker) task(id string, a *attempt) *span {
-	if t.tasks[id] == nil {
-		s := &span{parent: engine.TraceID(8, t.ID), name: "task " + id, start: a.at, about: []any{"relay.task", id}}
-		s.id = engine.TraceID(8, t.ID, "task", id, strconv.Itoa(a.number))
-		if of, ok := t.Epic.Task(id); ok {
-			s.about = append(s.about, "relay.task.title", short(of.Title))
-		}
-		t.tasks[id] = s
-	}
-	return t.tasks[id]
 }
 
 // parts makes a span of each mark of an attempt, and counts the attempt. The first span of its agent says what it used, with reviewers.
-func (t *tracker) parts(e *attempts.Event, a *attempt, id string) {
+func (t *tracker) parts(e *attempts.Event, a *attempt) {
 	usage := cmp.Or(e.Ended.Usage, &attempts.Usage{})
 	agent := identity(a.started, cmp.Or(e.Ended.Model, a.started.Model))
 	t.count(e, a, usage, agent)
-	used := []any{
-		"gen_ai.usage.input_tokens", int(usage.InputTokens), "gen_ai.usage.output_tokens", int(usage.OutputTokens),
-		"gen_ai.usage.cache_read.input_tokens", int(usage.CachedTokens), "relay.cost.usd", usage.CostUSD,
+	used := object{
+		"gen_ai.usage.input_tokens": int(usage.InputTokens), "gen_ai.usage.output_tokens": int(usage.OutputTokens),
+		"gen_ai.usage.cache_read.input_tokens": int(usage.CachedTokens), "relay.cost.usd": usage.CostUSD,
 	}
 	if a.started.Runner != "" && !slices.ContainsFunc(a.marks, func(m mark) bool { return m.name == agentSpan }) {
-		a.marks = append(a.marks, mark{a.at, agentSpan, ""})
+		a.marks = append(a.marks, mark{a.start, agentSpan, ""})
 	}
 	slices.SortStableFunc(a.marks, func(one, other mark) int { return one.at.Compare(other.at) }) // the log tells later than updates
 	for i, m := range a.marks {
-		s := span{id: engine.TraceID(8, id, strconv.Itoa(i)), parent: id, start: m.at, end: e.At, about: []any{"relay.task", e.Task}}
+		s := &span{id: engine.TraceID(8, a.id, strconv.Itoa(i)), parent: a.id, start: m.at, end: e.At, about: object{"relay.task": e.Task}}
 		s.name = strings.TrimSpace(m.name + " " + short(m.what))
 		next := slices.IndexFunc(a.marks[i+1:], func(n mark) bool { return n.name != "review" || m.name != "review" })
 		if next >= 0 && m.name != "landing" {
@@ -177,12 +177,12 @@ func (t *tracker) parts(e *attempts.Event, a *attempt, id string) {
 		switch m.name {
 		case agentSpan:
 			s.name += " " + a.started.Runner
-			s.about = slices.Concat(s.about, agent, used, []any{"gen_ai.conversation.id", e.Ended.Session})
+			s.about = with(s.about, agent, used, object{"gen_ai.conversation.id": e.Ended.Session})
 			used = nil
 		case "check":
 			s.checked(&e.Ended.Receipt, strings.TrimSuffix(m.what, " on the merged tree"))
 		case "review":
-			s.about = append(s.about, "relay.review.decision", string(e.Ended.Receipt.Verdict)) // of all reviewers
+			s.about["relay.review.decision"] = string(e.Ended.Receipt.Verdict) // of all reviewers
 		}
 		t.add(s)
 	}
@@ -194,7 +194,7 @@ func (s *span) checked(r *attempts.Receipt, name string) {
 	if at < 0 {
 		return
 	}
-	s.about = append(s.about, "process.exit.code", r.Checks[at].ExitCode)
+	s.about["process.exit.code"] = r.Checks[at].ExitCode
 	if r.Checks[at].ExitCode != 0 {
 		s.failed = "check"
 	}
@@ -203,25 +203,25 @@ func (s *span) checked(r *attempts.Receipt, name string) {
 }
 
 // identity describes an attempt's agent in the GenAI conventions.
-func identity(s attempts.Started, model string) []any {
+func identity(s attempts.Started, model string) object {
 	provider := map[string]string{"claude": "anthropic", "codex": "openai", "gemini": "gcp.gemini"}[s.CLI]
 	if name, _, cut := strings.Cut(model, "/"); provider == "" && cut { // opencode names the provider before the model
 		provider = name
 	}
-	return []any{
-		"gen_ai.operation.name", agentSpan, "gen_ai.agent.name", s.Runner,
-		"gen_ai.provider.name", cmp.Or(provider, "_OTHER"), "gen_ai.request.model", cmp.Or(model, "_OTHER"),
+	return object{
+		"gen_ai.operation.name": agentSpan, "gen_ai.agent.name": s.Runner,
+		"gen_ai.provider.name": cmp.Or(provider, "_OTHER"), "gen_ai.request.model": cmp.Or(model, "_OTHER"),
 	}
 }
 
 // count counts an attempt that has ended.
-func (t *tracker) count(e *attempts.Event, a *attempt, u *attempts.Usage, agent []any) {
+func (t *tracker) count(e *attempts.Event, a *attempt, u *attempts.Usage, agent object) {
 	tokens := series{name: "gen_ai.client.token.usage", unit: "{token}", bounds: tokenBounds}
 	if u.InputTokens+u.OutputTokens > 0 {
-		t.sums.add(tokens, float64(u.InputTokens), slices.Concat(agent, []any{"gen_ai.token.type", "input"})...)
-		t.sums.add(tokens, float64(u.OutputTokens), slices.Concat(agent, []any{"gen_ai.token.type", "output"})...)
+		t.sums.add(tokens, float64(u.InputTokens), with(agent, object{"gen_ai.token.type": "input"}))
+		t.sums.add(tokens, float64(u.OutputTokens), with(agent, object{"gen_ai.token.type": "output"}))
 	}
-	t.sums.add(series{name: "relay.cost", unit: "{USD}"}, u.CostUSD, agent...)
+	t.sums.add(series{name: "relay.cost", unit: "{USD}"}, u.CostUSD, agent)
 	took := series{name: "relay.attempt.duration", unit: "s", bounds: secondBounds}
-	t.sums.add(took, e.At.Sub(a.at).Seconds(), slices.Concat(agent, []any{"relay.outcome", string(e.Ended.Outcome)})...)
+	t.sums.add(took, e.At.Sub(a.start).Seconds(), with(agent, object{"relay.outcome": string(e.Ended.Outcome)}))
 }
