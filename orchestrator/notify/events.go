@@ -10,17 +10,11 @@ import (
 	"relay/orchestrator/view"
 )
 
-// ended is the event of a run that has ended by itself; who wants it wants every end.
-const ended = "ended"
-
-// ends are the events of ends, by reason; for other reasons it is "stopped".
+// ends are the events of ends, by reason; for other reasons it is "stopped". A receiver of "ended" gets all of them.
 var ends = map[decide.EndReason]string{
-	decide.EpicComplete: ended, decide.EpicLooks: ended, decide.EpicRefused: ended, decide.EpicUnjudged: ended, decide.EpicUndone: ended,
-	decide.NoRunnableTasks: ended, decide.BudgetExhausted: "budget", decide.Deadline: "deadline",
+	decide.EpicComplete: "ended", decide.EpicLooks: "ended", decide.EpicRefused: "ended", decide.EpicUnjudged: "ended",
+	decide.EpicUndone: "ended", decide.NoRunnableTasks: "ended", decide.BudgetExhausted: "budget", decide.Deadline: "deadline",
 }
-
-// isEnd reports whether an event is the end of a run.
-func isEnd(event string) bool { return event == "budget" || event == "deadline" || event == "stopped" }
 
 // Of returns the notifications that an update of a run is worth.
 func Of(u decide.Update) (list []plaintext.Notification) {

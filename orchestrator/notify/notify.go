@@ -68,6 +68,9 @@ func New(ctx context.Context, host Host, receivers []Receiver) *Notifier {
 	n := &Notifier{host: host, over: make(chan struct{})}
 	ctx, n.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, r := range receivers {
+		if slices.Contains(r.On, "ended") {
+			r.On = append(slices.Clone(r.On), "budget", "deadline", "stopped")
+		}
 		w := &worker{Receiver: r, queue: make(chan plaintext.Notification, maxQueue), folded: folder{last: map[string]time.Time{}}}
 		n.receivers = append(n.receivers, w)
 		n.working.Go(func() { n.serve(ctx, w) })
@@ -78,7 +81,7 @@ func New(ctx context.Context, host Host, receivers []Receiver) *Notifier {
 // Notify passes an event to the receivers that want it. It never waits for one: a receiver whose queue is full lacks the event.
 func (n *Notifier) Notify(e plaintext.Notification) {
 	for _, w := range n.receivers {
-		if slices.Contains(w.On, e.Event) || isEnd(e.Event) && slices.Contains(w.On, ended) {
+		if slices.Contains(w.On, e.Event) {
 			select {
 			case w.queue <- e:
 			default:

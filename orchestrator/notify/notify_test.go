@@ -241,7 +241,7 @@ func TestProgram(t *testing.T) {
 		got = append(got, string(input))
 		return "cannot reach topic " + argv[2], errors.New("exit status 7")
 	}
-	r := Receiver{Name: "phone", On: []string{ended}, Argv: []string{"push", "--to", "my-secret-topic"}, Template: "{{.Text}}"}
+	r := Receiver{Name: "phone", On: []string{"ended"}, Argv: []string{"push", "--to", "my-secret-topic"}, Template: "{{.Text}}"}
 	n := New(t.Context(), host, []Receiver{r})
 	n.Notify(plaintext.Notification{Event: "budget", Text: "the agent printed tok-123456789-abcdefgh"})
 	n.Notify(plaintext.Notification{Event: "gated", Text: "not wanted"})
