@@ -45,7 +45,7 @@ func OfEnd(s decide.Summary, failed string) plaintext.Notification {
 	e := plaintext.Notification{
 		Event: cmp.Or(ends[s.Reason], "stopped"), Run: s.Run, Command: "relay status",
 		Completed: s.Counts.Completed, Total: s.Counts.Total, CostUSD: s.Usage.CostUSD,
-		Text: report.Headline(s.Reason, s.Left) + ": " + report.CountsText(s.Counts, true) + plaintext.Because(plaintext.FirstOf(failed, s.Why)),
+		Text: report.Headline(s.Reason, s.Left) + " (" + report.CountsText(s.Counts, true) + ")" + plaintext.Because(plaintext.FirstOf(failed, s.Why)),
 	}
 	if s.Reason == decide.EpicComplete {
 		e.Command = "relay finish"

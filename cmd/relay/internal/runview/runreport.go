@@ -63,6 +63,7 @@ func (s *Source) Write(w io.Writer, format string) error {
 	if err != nil {
 		return err
 	}
+	n.Changed.Next = slices.DeleteFunc(n.Changed.Next, func(c view.Command) bool { return slices.Contains(r.Next, c) })
 	o := page.Options{Zone: time.Local, Warnings: r.Warnings, Expected: s.expected(), Lists: lists(r)}
 	if format == "text" {
 		t := &sheet{s.App.Out.Palette, min(terminal.Columns(s.App.Out.Dest), widest), !s.unicode()}
@@ -128,7 +129,8 @@ func lists(r *report.Report) []page.List {
 	return slices.DeleteFunc(all, func(l page.List) bool { return l.Items == nil })
 }
 
-// expected returns the forecast that could be made when the first few tasks of the night were done; nil: none could.
+// expected returns the forecast that could be made when the first few tasks of the night were done; nil: none could, or only one of
+// minutes.
 func (s *Source) expected() (made *page.Expected) {
 	memory, left := attempts.NewMemory(s.Plan.Graph, nil), min(max(s.Plan.Graph.Len()/4, 2), 5)
 	_ = attempts.Replay(s.Project.Dir, func(e attempts.Event) error { // a log that cannot be read was reported before
@@ -142,7 +144,7 @@ func (s *Source) expected() (made *page.Expected) {
 		}
 		memory.View(func(l *attempts.Ledger) {
 			then := status.New(s.Plan, &attempts.View{Ledger: l, Running: true, Jobs: s.View.Jobs}, 1, false)
-			if then.AddForecast(s.Project, e.At); then.Forecast != nil {
+			if then.AddForecast(s.Project, e.At); then.Forecast != nil && then.Forecast.LeftLong > 10*time.Minute {
 				made = &page.Expected{Forecast: *then.Forecast, At: e.At, Done: then.Counts.Completed}
 			}
 		})
