@@ -32,40 +32,37 @@ func (r *Receiver) Send(ctx context.Context, host *Host, e plaintext.Notificatio
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, tryWait, errSlow)
 	defer cancel()
+	var who, answer string
 	switch {
 	case r.URL != "":
-		err = r.post(ctx, body)
+		who, answer, err = r.post(ctx, body)
 	case r.Desktop:
-		err = program(ctx, host, desktop(runtime.GOOS, e, string(body), r.Template), nil)
+		argv := desktop(runtime.GOOS, e, string(body), r.Template)
+		who = argv[0]
+		answer, err = host.Run(ctx, argv, nil)
 	default:
-		err = program(ctx, host, r.Argv, body)
+		who = r.Argv[0]
+		answer, err = host.Run(ctx, r.Argv, body)
 	}
-	if err == nil {
-		return nil
-	}
-	return errors.New(host.Redact.Text(plaintext.Fit(r.hide(err.Error()), maxFault)))
-}
-
-// maxFault is the width of a fault.
-const maxFault = 300
-
-// program has a program deliver a notification.
-func program(ctx context.Context, host *Host, argv []string, body []byte) error {
-	printed, err := host.Run(ctx, argv, body)
 	if err == nil {
 		return nil
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return fmt.Errorf("%s: %w%s", argv[0], err, plaintext.Because(plaintext.Line(printed)))
+	fault := fmt.Sprintf("%s: %v%s", who, err, plaintext.Because(plaintext.Line(answer)))
+	return errors.New(host.Redact.Text(plaintext.Fit(r.hide(fault), maxFault)))
 }
 
-// post sends a notification to an address. It follows no redirect: the user has not said that the report may go there.
-func (r *Receiver) post(ctx context.Context, body []byte) error {
+// maxFault is the width of a fault.
+const maxFault = 300
+
+// post sends a notification to an address, and returns its host with the answer. It follows no redirect: the user has not said that the
+// report may go there.
+func (r *Receiver) post(ctx context.Context, body []byte) (host, answer string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return "url", "", err
 	}
 	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
 	if json.Valid(body) {
@@ -73,21 +70,18 @@ func (r *Receiver) post(ctx context.Context, body []byte) error {
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
+	if whole, ok := errors.AsType[*url.Error](err); ok { // it has the address
+		err = whole.Err
+	}
 	if err != nil {
-		if whole, ok := errors.AsType[*url.Error](err); ok { // it has the address
-			err = whole.Err
-		}
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return fmt.Errorf("%s: %w", req.URL.Host, err)
+		return req.URL.Host, "", err
 	}
 	defer func() { _ = resp.Body.Close() }() // only read
 	if resp.StatusCode < http.StatusMultipleChoices {
-		return nil
+		return "", "", nil
 	}
-	answer, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
-	return fmt.Errorf("%s answered %s%s", req.URL.Host, resp.Status, plaintext.Because(plaintext.Line(string(answer))))
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+	return req.URL.Host, string(said), errors.New("it answered " + resp.Status)
 }
 
 // desktop returns the program that shows a notification on a system's desktop, with its arguments.

@@ -32,7 +32,7 @@ func (r *Report) Markdown(w io.Writer, zone *time.Location) error {
 	if len(r.Runs) > 0 {
 		p.from = r.Runs[0].StartedAt
 	}
-	t, err := template.New("").Funcs(functions).Funcs(p.functions()).Parse(document)
+	t, err := template.New("").Funcs(functions).Funcs(Lists).Funcs(p.functions()).Parse(document)
 	b := bufio.NewWriterSize(w, 64<<10)
 	if err == nil {
 		err = t.ExecuteTemplate(b, "report", r)
@@ -68,9 +68,13 @@ var functions = template.FuncMap{
 	},
 	"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
 	"newest":  newest,
-	"first":   func(list any, most int) any { return cut(list, 0, most) },
-	"last":    func(list any, most int) any { return cut(list, reflect.ValueOf(list).Len()-most, most) },
-	"more":    func(list any, most int) int { return max(reflect.ValueOf(list).Len()-most, 0) },
+}
+
+// Lists are functions of templates for long lists: the first or last so many, and how many more there are.
+var Lists = template.FuncMap{
+	"first": func(list any, most int) any { return cut(list, 0, most) },
+	"last":  func(list any, most int) any { return cut(list, reflect.ValueOf(list).Len()-most, most) },
+	"more":  func(list any, most int) int { return max(reflect.ValueOf(list).Len()-most, 0) },
 }
 
 // cut returns the part of a slice from a place on, or from its beginning if that is negative.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,13 +19,13 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/page"
+	"relay/orchestrator/report"
 	"relay/orchestrator/view"
 )
 
-// Bounds of a report on a terminal. The markdown has all of it.
+// Bounds of a report on a terminal. Lists have 40 rows; the markdown has all of them.
 const (
-	widest   = 80
-	mostList = 40
+	widest = 80
 	// smallNight is up to how many tasks a timeline says no more than the lists do.
 	smallNight = 12
 )
@@ -43,7 +42,7 @@ type sheet struct {
 
 // write writes what needs a person first, as report.txt has it.
 func (t *sheet) write(w io.Writer, n page.Words) error {
-	all := template.New("").Funcs(page.Functions())
+	all := template.New("").Funcs(page.Functions()).Funcs(report.Lists)
 	said := func(name string, of any) (string, error) {
 		var b strings.Builder
 		err := all.ExecuteTemplate(&b, name, of)
@@ -57,11 +56,6 @@ func (t *sheet) write(w io.Writer, n page.Words) error {
 		"symbol": func(s view.State) string { sign, _ := t.symbol(s); return sign },
 		"sign":   t.sign, "row": t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands, "sections": sections,
 		"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
-		"first": func(list any) any {
-			v := reflect.ValueOf(list)
-			return v.Slice(0, min(v.Len(), mostList)).Interface()
-		},
-		"more": func(list any) int { return max(reflect.ValueOf(list).Len()-mostList, 0) },
 	})
 	template.Must(all.Parse(page.Common + reportText))
 	b := bufio.NewWriter(w)
