@@ -7,29 +7,18 @@ import (
 
 	"relay/attempts"
 	"relay/attempts/discussion"
-	"relay/epic"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/limits"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/view"
 )
 
 // Input holds everything that a report is made from.
 type Input struct {
-	Epic    *epic.Epic
-	Graph   *epic.Graph
-	Ledger  *attempts.Ledger
-	Journal *view.Journal // of the night that the report is about
-	Running bool          // somebody is at work on the epic
-
-	MaxAttempts int // of tasks that name no number of their own
-	Budget      limits.Caps
+	view.Input
+	Journal     *view.Journal // of the night that the report is about
 	Warnings    []string
 	Now         time.Time
-	Flag        string            // that names the epic to other commands, as in " --epic ID"; "" : none is needed
-	Refused     []view.Refused    // runners that would not work when they were last asked
-	Redact      *secrets.Redactor // nil: it takes out only what has the shape of a secret
-
+	Redact      *secrets.Redactor   // nil: it takes out only what has the shape of a secret
 	Discussions []discussion.Thread // that are open
 }
 
@@ -135,7 +124,7 @@ func (m *builder) setHeadline(superseded bool) {
 
 // sumUsage records what was used by whom, and what is left of the caps.
 func (m *builder) sumUsage() {
-	r, used := m.r, view.MoneyOf(m.Epic, m.Ledger, m.runs, m.Budget)
+	r, used := m.r, view.MoneyOf(m.Epic, m.Ledger, m.runs, m.Caps)
 	r.Usage, r.EpicUsage, r.Caps = used.Night, used.Epic, used.Caps
 	r.Agents = clean(m, shares(used.By, func(s *view.Spender) string { return s.Runner }))
 	r.Models = clean(m, shares(used.By, func(s *view.Spender) string { return s.Model }))

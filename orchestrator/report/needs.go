@@ -13,7 +13,7 @@ import (
 
 // collectNeeds records which tasks need a person, and what is to be typed, in the order in which all views have them.
 func (m *builder) collectNeeds() {
-	night := view.New(view.Input{Epic: m.Epic, Graph: m.Graph, Ledger: m.Ledger, MaxAttempts: m.MaxAttempts, Flag: m.Flag})
+	night := view.New(m.Input.Input)
 	for _, row := range night.Needs() {
 		m.addNeed(row)
 		for _, id := range row.Also {

@@ -111,8 +111,10 @@ func night(tb testing.TB, text string) Input {
 		},
 	}
 	return Input{
-		Epic: e, Graph: g, Ledger: l, Journal: journal(text), MaxAttempts: 3, Now: at(600), Warnings: []string{text},
-		Budget: limits.Caps{Run: limits.Cap{USD: 50}, Epic: limits.Cap{USD: 5, Tokens: 200_000}},
+		Input: view.Input{
+			Epic: e, Graph: g, Ledger: l, MaxAttempts: 3, Caps: limits.Caps{Run: limits.Cap{USD: 50}, Epic: limits.Cap{USD: 5, Tokens: 200_000}},
+		},
+		Journal: journal(text), Now: at(600), Warnings: []string{text},
 	}
 }
 

@@ -58,7 +58,7 @@ func TestMarkdown(t *testing.T) {
 func states(t *testing.T) map[string]*Report {
 	t.Helper()
 	full, fresh, old, crashed, running := night(t, hostile), night(t, hostile), night(t, hostile), night(t, hostile), night(t, hostile)
-	fresh.Ledger, fresh.Journal, fresh.Budget, fresh.Warnings = &attempts.Ledger{}, view.NewJournal(""), limits.Caps{}, nil
+	fresh.Ledger, fresh.Journal, fresh.Caps, fresh.Warnings = &attempts.Ledger{}, view.NewJournal(""), limits.Caps{}, nil
 	old.Journal = nil
 	old.Ledger = &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"T1": {Attempts: []attempts.Attempt{{ID: 1, StartedAt: at(1), EndedAt: at(2), Result: attempts.ResultFailure, Charged: true}}}}}
 	old.Ledger.Status = attempts.RelayStatus{State: "stopped", StartedAt: at(0), StoppedAt: at(60), LastExitCode: 4, LastExitReason: "deadline"}

@@ -56,7 +56,7 @@ func (m *builder) addAttempts(one *Task, t *epic.Task, rec *attempts.TaskRecord)
 	if !one.Touched && one.Gate == nil {
 		return
 	}
-	one.Cap = view.CapOf(limits.ScopeTask, m.Budget.TaskCap(t), rec.UsedSince(), len(rec.Attempts) > rec.CountFrom)
+	one.Cap = view.CapOf(limits.ScopeTask, m.Caps.TaskCap(t), rec.UsedSince(), len(rec.Attempts) > rec.CountFrom)
 	one.Attempts = make([]Attempt, len(rec.Attempts))
 	for k := range rec.Attempts {
 		one.Attempts[k] = m.attempt(&rec.Attempts[k])

@@ -83,10 +83,8 @@ func (s *Source) report() *report.Report {
 		warnings = append(warnings, s.Warning)
 	}
 	return report.Make(report.Input{
-		Epic: s.Plan.Epic, Graph: s.Plan.Graph, Ledger: v.Ledger, Journal: s.Journal, Running: v.Running,
-		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: project.Budget(p.Config), Warnings: warnings, Now: s.App.Now(),
-		Redact: p.Redactor(), Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, s.Plan, v.Ledger)),
-		Discussions: discussion.OpenIn(p.Root),
+		Input:   status.Input(p, s.Plan, v, ""),
+		Journal: s.Journal, Warnings: warnings, Now: s.App.Now(), Redact: p.Redactor(), Discussions: discussion.OpenIn(p.Root),
 	})
 }
 
