@@ -20,7 +20,7 @@ import (
 	"relay/review"
 )
 
-// document is the report for a person. All text in it that is not relay's own passes through code, quoted, cell or name. It leaves out
+// document is the report for a person, and what a pull request says of a task. All text in it that is not relay's own passes through code, quoted, cell or name. It leaves out
 // most of long lists: the JSON has all of them.
 //
 //go:embed markdown.txt
@@ -32,7 +32,7 @@ func (r *Report) Markdown(w io.Writer, zone *time.Location) error {
 	if len(r.Runs) > 0 {
 		p.from = r.Runs[0].StartedAt
 	}
-	t, err := template.New("").Funcs(functions).Funcs(Lists).Funcs(p.functions()).Parse(document)
+	t, err := p.parse()
 	b := bufio.NewWriterSize(w, 64<<10)
 	if err == nil {
 		err = t.ExecuteTemplate(b, "report", r)
@@ -47,20 +47,21 @@ type page struct {
 	over bool      // no run is active
 }
 
-func (p *page) functions() template.FuncMap {
-	return template.FuncMap{
+func (p *page) parse() (*template.Template, error) {
+	return template.New("").Funcs(functions).Funcs(Lists).Funcs(template.FuncMap{
 		"clock": p.clock, "day": p.day, "until": p.until, "length": p.length,
 		"over":   func() bool { return p.over },
 		"counts": func(c decide.Counts) string { return CountsText(c, p.over) },
-	}
+	}).Parse(document)
 }
 
 // functions are those that write the same for every night.
 var functions = template.FuncMap{
 	"code": code, "cell": cell, "quoted": block, "name": func(text any) string { return code(text, 80) },
 	"because": plaintext.Because, "count": plaintext.Count, "some": plaintext.Some, "amount": plaintext.Amount, "word": plaintext.ShellWord,
-	"join": strings.Join, "used": used, "lasting": lasting, "charged": ChargeText, "commits": commits, "findings": findings, "check": checkRow,
+	"join": strings.Join, "used": used, "lasting": lasting, "charged": ChargeText, "commits": commits, "findings": findings,
 	"proof": ProofText, "proofs": proofs, "judged": judged, "told": told, "deferred": deferred, "said": said, "commands": commands,
+	"before": func(a attempts.Attribution) string { return AttributionWords[a] },
 	"spaced": func(word any) string { return strings.ReplaceAll(fmt.Sprint(word), "_", " ") },
 	"inc":    func(place int) int { return place + 1 },
 	"gate": func(r attempts.Reason, detail string) string {

@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 // requested is an epic whose agents try to be heard in the pull request.
-func requested(t *testing.T) (*epic.Epic, *epic.Graph, *attempts.Ledger) {
+func branch(t *testing.T) (*epic.Epic, *epic.Graph, *attempts.Ledger) {
 	t.Helper()
 	e := &epic.Epic{
 		ID: "20260101-users", Title: "Users can `sign up` @everyone", Checks: []epic.Check{{Name: "test", Run: "make test"}},
@@ -50,7 +50,10 @@ func requested(t *testing.T) (*epic.Epic, *epic.Graph, *attempts.Ledger) {
 
 func TestPullRequest(t *testing.T) {
 	t.Parallel()
-	got := PullRequest(requested(t))
+	got, err := PullRequest(branch(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	golden := filepath.Join("testdata", "pull-request.golden.md")
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -69,7 +72,7 @@ func TestPullRequest(t *testing.T) {
 // Hosts refuse a text that is too long.
 func TestPullRequestHasItsLimit(t *testing.T) {
 	t.Parallel()
-	e, _, l := requested(t)
+	e, _, l := branch(t)
 	long := strings.Repeat("`\x00long ", 1000)
 	for i := range 2000 {
 		id := "X" + strings.Repeat("x", i%9) + string(rune('a'+i%26)) + strings.Repeat("y", i/26)
@@ -82,8 +85,8 @@ func TestPullRequestHasItsLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := PullRequest(e, g, l)
-	if len(got) > maxRequest+1000 || !strings.Contains(got, "more") || !strings.Contains(got, "## Not in this branch") {
+	got, err := PullRequest(e, g, l)
+	if err != nil || len(got) > maxRequest+1000 || !strings.Contains(got, "more") || !strings.Contains(got, "## Not in this branch") {
 		t.Errorf("%d bytes", len(got))
 	}
 }

@@ -64,28 +64,27 @@ const LookedAt = "looked at: "
 // mostSaid is how many entries are shown of each list that an agent gives.
 const mostSaid = 5
 
-// said returns what an agent of a task says besides its summary, as a list.
-func said(task, indent string, s *attempts.Statement) string {
-	var b strings.Builder
+// said returns what an agent of a task says besides its summary, in lines.
+func said(task string, s attempts.Statement) (lines []string) {
 	more := 0
-	for _, one := range StatementOf(s) {
+	for _, one := range StatementOf(&s) {
 		if one.Label == LookedAt {
 			continue
 		}
 		more += max(len(one.Entries)-mostSaid, 0)
 		for _, entry := range one.Entries[:min(len(one.Entries), mostSaid)] {
 			if one.Label != "" {
-				entry = code(entry, columnsWide)
+				entry = code(entry)
 			}
 			if entry != "" {
-				fmt.Fprintf(&b, "%s- %s%s\n", indent, one.Label, entry)
+				lines = append(lines, one.Label+entry)
 			}
 		}
 	}
 	if more > 0 {
-		fmt.Fprintf(&b, "%s- and %d more: `relay show %s`\n", indent, more, task)
+		lines = append(lines, fmt.Sprintf("and %d more: `relay show %s`", more, task))
 	}
-	return b.String()
+	return lines
 }
 
 // CountsText returns text that says how many tasks are in which state. On a run that is over nothing is under way.

@@ -124,7 +124,11 @@ func (f *finishing) land(ctx context.Context, store *attempts.Store) (err error)
 	switch {
 	case f.PR && f.step.How != finish.NothingToLand:
 		o := opener{App: f.App, Project: f.project, Step: f.step, DryRun: f.DryRun}
-		f.answer.Request, err = o.open(ctx, f.plan.Epic.Title, report.PullRequest(f.plan.Epic, f.plan.Graph, f.view.Ledger))
+		text, wrong := report.PullRequest(f.plan.Epic, f.plan.Graph, f.view.Ledger)
+		if wrong != nil {
+			return wrong
+		}
+		f.answer.Request, err = o.open(ctx, f.plan.Epic.Title, text)
 		err = errors.Join(err, f.requested(store))
 	case f.PR:
 	case !f.DryRun && f.step.How != finish.NothingToLand:
