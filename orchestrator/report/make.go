@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"relay/attempts"
 	"relay/attempts/discussion"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/secrets"
@@ -25,14 +24,15 @@ type Input struct {
 // builder holds the state while a report is made.
 type builder struct {
 	Input
-	r      *Report
-	runs   []string // ids
-	causes [][]string
+	r     *Report
+	runs  []string // ids
+	night *view.Builder
 }
 
 // Make makes a report.
 func Make(in Input) *Report {
-	m := &builder{Input: in, causes: attempts.AllRootCauses(in.Ledger, in.Graph)}
+	m := &builder{Input: in, night: view.New(in.Input)}
+	m.Journal = cmp.Or(m.Journal, view.NewJournal(""))
 	integration := in.Ledger.Integration
 	m.r = &Report{
 		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, in.Epic.Title, in.Epic.Source},
@@ -56,9 +56,6 @@ func Make(in Input) *Report {
 // collectRuns records which runs these are, and what happened in them besides attempts.
 func (m *builder) collectRuns() {
 	j, r := m.Journal, m.r
-	if j == nil {
-		j = view.NewJournal("")
-	}
 	for i := range j.Session {
 		r.Runs = append(r.Runs, j.Session[i].OneRun)
 	}
@@ -84,11 +81,9 @@ func (m *builder) setRunEnd(i int) {
 	m.runs = append(m.runs, run.ID)
 	end := m.Now
 	switch {
-	case run.ExitCode != nil && run.StoppedAt.IsZero(): // a foreign ledger does not say when
-		end = time.Time{}
-	case !run.StoppedAt.IsZero():
+	case run.ExitCode != nil || !run.StoppedAt.IsZero(): // a foreign ledger does not say when
 		end = run.StoppedAt
-	case m.Journal != nil && i < len(m.Journal.Session) && !(last && m.Running):
+	case i < len(m.Journal.Session) && !(last && m.Running):
 		end = m.Journal.Session[i].Seen
 	}
 	if run.StoppedAt.IsZero() && !last {

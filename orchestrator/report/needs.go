@@ -13,11 +13,10 @@ import (
 
 // collectNeeds records which tasks need a person, and what is to be typed, in the order in which all views have them.
 func (m *builder) collectNeeds() {
-	night := view.New(m.Input.Input)
-	for _, row := range night.Needs() {
+	for _, row := range m.night.Needs() {
 		m.addNeed(row)
 		for _, id := range row.Also {
-			m.addNeed(night.Row(id, m.Now))
+			m.addNeed(m.night.Row(id, m.Now))
 		}
 	}
 	collectQuestions(m)

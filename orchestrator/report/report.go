@@ -122,7 +122,6 @@ type Task struct {
 	Looks      []attempts.Look `json:"looks,omitempty"`       // completed, and a person has to look at this
 	RootCauses []string        `json:"root_causes,omitempty"` // gated tasks that keep it from running
 	WaitsFor   []string        `json:"waits_for,omitempty"`
-	person     bool            // only a person can do it
 	Attempts   []Attempt       `json:"attempts,omitempty"` // of earlier runs too
 	Unproven   []string        `json:"unproven,omitempty"` // criteria, before any attempt has been judged
 	// CoveredBy are the names of the task's checks, which stand for the criteria that neither a command of their own nor a reviewer proves.

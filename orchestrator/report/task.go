@@ -24,19 +24,16 @@ func (m *builder) addTask(i int) {
 	*one = Task{
 		ID: t.ID, Title: t.Title, Status: m.Ledger.StatusOf(m.Graph, t.ID), Max: cmp.Or(max(t.MaxAttempts, 0), m.MaxAttempts),
 		Tries: len(rec.Attempts), Charged: rec.Charges(), Uncharged: verdict.Uncharged(*rec), Looks: rec.Looks(),
-		person: t.Kind == epic.KindPerson,
 	}
 	r.Counts.Add(one.Status)
 	if rec.Gate != nil && one.Status == attempts.Gated {
 		one.Gate = &attempts.Gate{Reason: rec.Gate.Reason, Detail: rec.Gate.Detail, At: rec.Gate.At}
 	}
 	if one.Status == attempts.BlockedOn {
-		at, _ := m.Graph.Index(t.ID)
-		one.RootCauses, one.WaitsFor = m.causes[at], m.Ledger.WaitsFor(m.Graph, t.ID)
+		one.RootCauses, one.WaitsFor = m.night.BlockedBy(i), m.Ledger.WaitsFor(m.Graph, t.ID)
 	}
 	m.addAttempts(one, t, rec)
 	*one = clean(m, *one)
-	one.person = t.Kind == epic.KindPerson
 }
 
 // addAttempts records a task's attempts, if it has been touched in these runs or needs a person.
@@ -128,11 +125,9 @@ func (m *builder) attemptSeconds(a *attempts.Attempt) float64 {
 		return secondsBetween(a.StartedAt, m.Now)
 	}
 	end := a.EndedAt
-	if m.Journal != nil {
-		for i := range m.Journal.Session { // a run that was killed has told no end: the one that found the attempt came later
-			if s := &m.Journal.Session[i]; s.ID == a.Run && s.StoppedAt.IsZero() && end.After(s.Seen) {
-				end = s.Seen
-			}
+	for i := range m.Journal.Session { // a run that was killed has told no end: the one that found the attempt came later
+		if s := &m.Journal.Session[i]; s.ID == a.Run && s.StoppedAt.IsZero() && end.After(s.Seen) {
+			end = s.Seen
 		}
 	}
 	return secondsBetween(a.StartedAt, end)

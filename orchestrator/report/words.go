@@ -89,21 +89,17 @@ func said(task string, s attempts.Statement) (lines []string) {
 
 // CountsText returns text that says how many tasks are in which state. On a run that is over nothing is under way.
 func CountsText(c decide.Counts, over bool) string {
-	var text strings.Builder
-	text.WriteString(fmt.Sprintf("%d of %d completed", c.Completed, c.Total))
-	underway := "in progress" // and not running: what is proved and waits to land has no job any more
+	words := []string{"in progress", "pending", "blocked", "gated"}
 	if over {
-		underway = "interrupted"
+		words[0] = "interrupted" // else what is proved and waits to land is in progress, and has no job any more
 	}
-	for _, part := range []struct {
-		n    int
-		word string
-	}{{c.InProgress, underway}, {c.Pending, "pending"}, {c.Blocked, "blocked"}, {c.Gated, "gated"}} {
-		if part.n > 0 {
-			text.WriteString(fmt.Sprintf(", %d %s", part.n, part.word))
+	text := fmt.Sprintf("%d of %d completed", c.Completed, c.Total)
+	for i, n := range []int{c.InProgress, c.Pending, c.Blocked, c.Gated} {
+		if n > 0 {
+			text += fmt.Sprintf(", %d %s", n, words[i])
 		}
 	}
-	return text.String()
+	return text
 }
 
 // headlines say how a run ended, by its reason.
