@@ -94,10 +94,11 @@ func Run(ctx context.Context, o Options) error {
 		fmt.Fprintf(o.App.Out, "%s:\n%s\n", f[0], f[1])
 	}
 	begin, err := n.text(n.Form + ".begin")
+	fmt.Fprintf(o.App.Out, "then relay runs:\n%s\n", strings.TrimSpace(begin))
 	next, _ := project.Deadline(o.At, o.App.Now())
-	fmt.Fprintf(o.App.Out, "%s\nnext: %s, every day until relay schedule --remove %s\n", begin, next.Format("Mon 2006-01-02 15:04 MST"), n.Name)
+	fmt.Fprintf(o.App.Out, "\nnext: %s, every day until relay schedule --remove %s\n", next.Format("Mon 2006-01-02 15:04 MST"), n.Name)
 	if n.Form == "systemd" && !project.Exists("/var/lib/systemd/linger/"+o.App.Lookup("USER")) {
-		fmt.Fprintln(o.App.Out, "systemd ends your timers when you log out: loginctl enable-linger")
+		fmt.Fprintln(o.App.Out, "systemd stops your timers when you log out; loginctl enable-linger keeps them")
 	}
 	if err == nil && (o.Yes || o.App.CanAsk() && o.App.Confirm("write it?")) {
 		return n.write(ctx, files)
@@ -332,16 +333,17 @@ func (n *Night) try(ctx context.Context, args []string) (string, error) {
 	return cli.RunHost(ctx, n.Root, environ, "sh", append([]string{"-c", script, n.Name}, args...)...)
 }
 
+// marked matches the line of a script that describes its night.
+var marked = regexp.MustCompile(`(?m)^# relay schedule \S+ (\{.*\})$`)
+
 // nights returns the nights that a user has, by name.
 func nights(user []string) (list []*Night) {
 	paths, _ := filepath.Glob(filepath.Join(folder(user), "nights", "*.sh"))
 	for _, path := range paths {
 		n := &Night{user: user}
 		content, err := project.ReadFile(path, project.MaxScript)
-		_, mark, _ := strings.Cut(string(content), "\n# ")
-		mark, _, _ = strings.Cut(mark, "\n")
-		_, mark, found := strings.Cut(mark, "{")
-		if err == nil && found && json.Unmarshal([]byte("{"+mark), n) == nil && n.Script() == path && timeOfDay.MatchString(n.At) {
+		found := marked.FindSubmatch(content)
+		if err == nil && found != nil && json.Unmarshal(found[1], n) == nil && n.Script() == path && timeOfDay.MatchString(n.At) {
 			list = append(list, n)
 		}
 	}
