@@ -2,6 +2,7 @@ package notify
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"relay/epic/plaintext"
@@ -42,13 +43,13 @@ func Of(u decide.Update) (list []plaintext.Notification) {
 
 // OfEnd returns the notification of the end of a run; failed is its error, or "".
 func OfEnd(s decide.Summary, failed string) plaintext.Notification {
-	e := plaintext.Notification{
-		Event: cmp.Or(ends[s.Reason], "stopped"), Run: s.Run, Command: "relay status",
-		Completed: s.Counts.Completed, Total: s.Counts.Total, CostUSD: s.Usage.CostUSD,
-		Text: report.Headline(s.Reason, s.Left) + " (" + report.CountsText(s.Counts, true) + ")" + plaintext.Because(plaintext.FirstOf(failed, s.Why)),
-	}
+	command := "relay status"
 	if s.Reason == decide.EpicComplete {
-		e.Command = "relay finish"
+		command = "relay finish"
 	}
-	return e
+	said := fmt.Sprintf("%s (%s)", report.Headline(s.Reason, s.Left), report.CountsText(s.Counts, true))
+	return plaintext.Notification{
+		Event: cmp.Or(ends[s.Reason], "stopped"), Run: s.Run, Command: command, Text: said + plaintext.Because(plaintext.FirstOf(failed, s.Why)),
+		Completed: s.Counts.Completed, Total: s.Counts.Total, CostUSD: s.Usage.CostUSD,
+	}
 }

@@ -20,8 +20,8 @@ import (
 	"relay/review"
 )
 
-// document is the report for a person, and what a pull request says of a task. All text in it that is not relay's own passes through code, quoted, cell or name. It leaves out
-// most of long lists: the JSON has all of them.
+// document is the report for a person, and what a pull request says of a task. All text in it that is not relay's own passes through code,
+// quoted, cell or name. It leaves out most of long lists: the JSON has all of them.
 //
 //go:embed markdown.txt
 var document string
@@ -48,34 +48,38 @@ type page struct {
 }
 
 func (p *page) parse() (*template.Template, error) {
-	return template.New("").Funcs(functions).Funcs(Lists).Funcs(template.FuncMap{
+	return template.New("").Funcs(functions()).Funcs(Lists()).Funcs(template.FuncMap{
 		"clock": p.clock, "day": p.day, "until": p.until, "length": p.length,
 		"over":   func() bool { return p.over },
 		"counts": func(c decide.Counts) string { return CountsText(c, p.over) },
 	}).Parse(document)
 }
 
-// functions are those that write the same for every night.
-var functions = template.FuncMap{
-	"code": code, "cell": cell, "quoted": block, "name": func(text any) string { return code(text, 80) },
-	"because": plaintext.Because, "count": plaintext.Count, "some": plaintext.Some, "amount": plaintext.Amount, "word": plaintext.ShellWord,
-	"join": strings.Join, "used": used, "lasting": lasting, "charged": ChargeText, "commits": commits, "findings": findings,
-	"proof": ProofText, "proofs": proofs, "judged": judged, "told": told, "deferred": deferred, "said": said, "commands": commands,
-	"before": func(a attempts.Attribution) string { return AttributionWords[a] },
-	"spaced": func(word any) string { return strings.ReplaceAll(fmt.Sprint(word), "_", " ") },
-	"inc":    func(place int) int { return place + 1 },
-	"gate": func(r attempts.Reason, detail string) string {
-		return (&attempts.Gate{Reason: r, Detail: detail}).Text()
-	},
-	"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
-	"newest":  newest,
+// functions write the same for every night.
+func functions() template.FuncMap {
+	return template.FuncMap{
+		"code": code, "cell": cell, "quoted": block, "name": func(text any) string { return code(text, 80) },
+		"because": plaintext.Because, "count": plaintext.Count, "some": plaintext.Some, "amount": plaintext.Amount, "word": plaintext.ShellWord,
+		"join": strings.Join, "used": used, "lasting": lasting, "charged": ChargeText, "commits": commits, "findings": findings,
+		"proof": ProofText, "proofs": proofs, "judged": judged, "told": told, "deferred": deferred, "said": said, "commands": commands,
+		"before": func(a attempts.Attribution) string { return AttributionWords[a] },
+		"spaced": func(word any) string { return strings.ReplaceAll(fmt.Sprint(word), "_", " ") },
+		"inc":    func(place int) int { return place + 1 },
+		"gate": func(r attempts.Reason, detail string) string {
+			return (&attempts.Gate{Reason: r, Detail: detail}).Text()
+		},
+		"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
+		"newest":  newest,
+	}
 }
 
-// Lists are functions of templates for long lists: the first or last so many, and how many more there are.
-var Lists = template.FuncMap{
-	"first": func(list any, most int) any { return cut(list, 0, most) },
-	"last":  func(list any, most int) any { return cut(list, reflect.ValueOf(list).Len()-most, most) },
-	"more":  func(list any, most int) int { return max(reflect.ValueOf(list).Len()-most, 0) },
+// Lists returns functions of templates for long lists: the first or last so many, and how many more there are.
+func Lists() template.FuncMap {
+	return template.FuncMap{
+		"first": func(list any, most int) any { return cut(list, 0, most) },
+		"last":  func(list any, most int) any { return cut(list, reflect.ValueOf(list).Len()-most, most) },
+		"more":  func(list any, most int) int { return max(reflect.ValueOf(list).Len()-most, 0) },
+	}
 }
 
 // cut returns the part of a slice from a place on, or from its beginning if that is negative.
@@ -149,11 +153,11 @@ func used(u attempts.Usage) string {
 // commands returns a block of commands to copy.
 func commands(list []view.Command) string {
 	widest := plaintext.WidestOf(list, func(c view.Command) string { return c.Type })
-	text := "\n```sh\n"
+	var b strings.Builder
 	for _, c := range list {
-		text += fmt.Sprintf("%-*s   # %s\n", widest, c.Type, c.For)
+		fmt.Fprintf(&b, "%-*s   # %s\n", widest, c.Type, c.For)
 	}
-	return text + "```\n"
+	return "\n```sh\n" + b.String() + "```\n"
 }
 
 // told returns the tasks with details: those that were touched or are gated.

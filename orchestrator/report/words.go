@@ -93,13 +93,13 @@ func CountsText(c decide.Counts, over bool) string {
 	if over {
 		words[0] = "interrupted" // else what is proved and waits to land is in progress, and has no job any more
 	}
-	text := fmt.Sprintf("%d of %d completed", c.Completed, c.Total)
+	parts := []string{fmt.Sprintf("%d of %d completed", c.Completed, c.Total)}
 	for i, n := range []int{c.InProgress, c.Pending, c.Blocked, c.Gated} {
 		if n > 0 {
-			text += fmt.Sprintf(", %d %s", n, words[i])
+			parts = append(parts, fmt.Sprintf("%d %s", n, words[i]))
 		}
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // headlines say how a run ended, by its reason.

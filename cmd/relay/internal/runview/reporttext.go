@@ -42,7 +42,7 @@ type sheet struct {
 
 // write writes what needs a person first, as report.txt has it.
 func (t *sheet) write(w io.Writer, n page.Words) error {
-	all := template.New("").Funcs(page.Functions()).Funcs(report.Lists)
+	all := template.New("").Funcs(page.Functions()).Funcs(report.Lists())
 	said := func(name string, of any) (string, error) {
 		var b strings.Builder
 		err := all.ExecuteTemplate(&b, name, of)
