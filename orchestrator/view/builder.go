@@ -130,6 +130,9 @@ func (b *Builder) SetRefused(list []Refused) { b.in.Refused = list }
 // Ledger returns the ledger as the builder knows it. The caller does not change it.
 func (b *Builder) Ledger() *attempts.Ledger { return b.ledger }
 
+// Journal returns what the log says of the night, as far as the builder was given its events.
+func (b *Builder) Journal() *Journal { return b.journal }
+
 // Night returns the night as it is now, without graph, timeline and forecast.
 func (b *Builder) Night(now time.Time) *Night {
 	b.refresh()

@@ -11,6 +11,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/runview"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/report"
@@ -81,17 +82,17 @@ func (o *reportOptions) source(ctx context.Context) (*runview.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	journal, err := runview.Journal(p, o.run)
-	if err != nil {
-		return nil, err
-	}
-	if !journal.HasRun() {
-		return nil, noRun(o.run, journal.Runs())
-	}
 	if o.run != "" && o.run != view.Ledger.Folded.Run {
 		pl = project.RunPlan(p, o.run, pl)
 	}
-	return &runview.Source{App: a, Project: p, Plan: pl, View: view, Journal: journal, Run: o.run, Warning: warning}, nil
+	b, err := status.Builder(p, pl, view, o.run)
+	if err != nil {
+		return nil, err
+	}
+	if !b.Journal().HasRun() {
+		return nil, noRun(o.run, b.Journal().Runs())
+	}
+	return &runview.Source{App: a, Project: p, Plan: pl, View: view, Builder: b, Warning: warning}, nil
 }
 
 // noRun says that there is no such run, and which there are.

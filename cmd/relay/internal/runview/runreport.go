@@ -45,9 +45,8 @@ type Source struct {
 	Project *project.Project
 	Plan    *project.Plan
 	View    *attempts.View
-	Journal *view.Journal
-	Run     string // that ended the night; "": the newest
-	Warning string // about the plan
+	Builder *view.Builder // of the night, with the events of all logs
+	Warning string        // about the plan
 }
 
 // Write writes the report in one of Formats.
@@ -59,17 +58,16 @@ func (s *Source) Write(w io.Writer, format string) error {
 	case "markdown":
 		return r.Markdown(w, time.Local)
 	}
-	n, ledger, err := s.night()
-	if err != nil {
-		return err
-	}
+	n := s.night()
 	n.Changed.Next = slices.DeleteFunc(n.Changed.Next, func(c view.Command) bool { return slices.Contains(r.Next, c) })
 	o := page.Options{Zone: time.Local, Warnings: r.Warnings, Expected: s.expected(), Lists: lists(r)}
 	if format == "text" {
 		t := &sheet{s.App.Out.Palette, min(terminal.Columns(s.App.Out.Dest), widest), !s.unicode()}
 		return t.write(w, page.Said(n, o))
 	}
-	o.Record = func(task string) *attempts.TaskRecord { return report.Clean(s.Project.Redactor(), ledger.Record(task)) }
+	o.Record = func(task string) *attempts.TaskRecord {
+		return report.Clean(s.Project.Redactor(), s.Builder.Ledger().Record(task))
+	}
 	return page.Night(w, n, o)
 }
 
@@ -84,25 +82,21 @@ func (s *Source) report() *report.Report {
 	}
 	return report.Make(report.Input{
 		Input:   status.Input(p, s.Plan, v, ""),
-		Journal: s.Journal, Warnings: warnings, Now: s.App.Now(), Redact: p.Redactor(), Discussions: discussion.OpenIn(p.Root),
+		Journal: s.Builder.Journal(), Warnings: warnings, Now: s.App.Now(), Redact: p.Redactor(), Discussions: discussion.OpenIn(p.Root),
 	})
 }
 
-// night returns the model of the night, with its pictures and without secrets, and its ledger.
-func (s *Source) night() (*view.Night, *attempts.Ledger, error) {
+// night returns the model of the night, with its pictures and without secrets.
+func (s *Source) night() *view.Night {
 	now := s.App.Now()
-	b, err := status.Builder(s.Project, s.Plan, s.View, s.Run)
-	if err != nil {
-		return nil, nil, err
-	}
-	n := b.Night(now)
-	n.Graph, n.Timeline = b.Graph(now), b.Timeline(now)
+	n := s.Builder.Night(now)
+	n.Graph, n.Timeline = s.Builder.Graph(now), s.Builder.Timeline(now)
 	if s.View.Running && n.Run.State == view.On {
 		current := status.New(s.Plan, s.View, s.Project.Config.Relay.MaxAttemptsPerTask, false)
 		current.AddForecast(s.Project, now)
 		n.Forecast = current.Forecast
 	}
-	return report.Clean(s.Project.Redactor(), n), b.Ledger(), nil
+	return report.Clean(s.Project.Redactor(), n)
 }
 
 // lists are what a page lists besides tasks.
@@ -133,7 +127,7 @@ func (s *Source) expected() (made *page.Expected) {
 	memory, left := attempts.NewMemory(s.Plan.Graph, nil), min(max(s.Plan.Graph.Len()/4, 2), 5)
 	_ = attempts.Replay(s.Project.Dir, func(e attempts.Event) error { // a log that cannot be read was reported before
 		memory.Fold(e)
-		of := slices.ContainsFunc(s.Journal.Session, func(run view.Logged) bool { return run.ID == e.Run })
+		of := slices.ContainsFunc(s.Builder.Journal().Session, func(run view.Logged) bool { return run.ID == e.Run })
 		if !of || e.Ended == nil || e.Ended.Result != attempts.ResultSuccess {
 			return nil
 		}
@@ -151,19 +145,6 @@ func (s *Source) expected() (made *page.Expected) {
 	return made
 }
 
-// Journal reads from the logs what a report says of the session that ended with a run; "" is the newest.
-func Journal(p *project.Project, run string) (*view.Journal, error) {
-	journal := view.NewJournal(run)
-	err := attempts.Replay(p.Dir, func(e attempts.Event) error {
-		journal.Add(e)
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // an epic that was written by hand has none yet
-	}
-	return journal, err
-}
-
 // ReplaceReport writes a report into a file, as harmless as on a terminal.
 func ReplaceReport(a *cli.App, path string, mode fs.FileMode, write func(w io.Writer) error) error {
 	return project.ReplaceWith(path, mode, func(w io.Writer) error {
@@ -176,11 +157,11 @@ func ReplaceReport(a *cli.App, path string, mode fs.FileMode, write func(w io.Wr
 // KeepReport writes the report of a run that is over beside its log; v has the ledger as it is now. Nothing is decided by it: a report that
 // cannot be written is a warning.
 func KeepReport(a *cli.App, p *project.Project, pl *project.Plan, v *attempts.View, run string) {
-	journal, err := Journal(p, run)
-	if err == nil && !journal.HasRun() { // it came to its end before it began
+	b, err := status.Builder(p, pl, v, run)
+	if err == nil && !b.Journal().HasRun() { // it came to its end before it began
 		return
 	}
-	s := Source{App: a, Project: p, Plan: pl, View: v, Journal: journal}
+	s := Source{App: a, Project: p, Plan: pl, View: v, Builder: b}
 	r := s.report()
 	markdown := func(w io.Writer) error { return r.Markdown(w, time.Local) }
 	for file, write := range map[string]func(w io.Writer) error{"report.md": markdown, "report.json": r.JSON} {
