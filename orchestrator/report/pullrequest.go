@@ -67,7 +67,7 @@ func requestPart(title string, sections []string, room int) string {
 	fmt.Fprintf(&b, "\n## %s\n", title)
 	for i, s := range sections {
 		if b.Len()+len(s)+100 > room {
-			fmt.Fprintf(&b, "\nand %s more\n", plaintext.Count(len(sections)-i, "task"))
+			fmt.Fprintf(&b, "\nand %s\n", plaintext.Count(len(sections)-i, "more task"))
 			break
 		}
 		b.WriteString(s)

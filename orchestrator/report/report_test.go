@@ -303,7 +303,7 @@ func TestLongListsAreCut(t *testing.T) {
 	for _, want := range []string{
 		"more: `relay ledger log`\n",
 		"\nand 1006 more tasks: `relay status --verbose`\n", "- 1 attempt before these: `relay show T5`\n", "\n- and 9 more: `relay show TASK --review`\n",
-		"\nand 114 tasks more: `relay status --verbose`\n", "\nand 110 tasks more: `relay report --format json` has all of them\n",
+		"\nand 114 more tasks: `relay status --verbose`\n", "\nand 110 more tasks: `relay report --format json` has all of them\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not say %q", want)
