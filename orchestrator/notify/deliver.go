@@ -33,16 +33,15 @@ func (r *Receiver) Send(ctx context.Context, host *Host, e plaintext.Notificatio
 	ctx, cancel := context.WithTimeoutCause(ctx, tryWait, errSlow)
 	defer cancel()
 	var who, answer string
-	switch {
-	case r.URL != "":
+	if r.URL != "" {
 		who, answer, err = r.post(ctx, body)
-	case r.Desktop:
-		argv := desktop(runtime.GOOS, e, string(body), r.Template)
+	} else {
+		argv := r.Argv
+		if r.Desktop {
+			argv, body = desktop(runtime.GOOS, e, string(body), r.Template), nil
+		}
 		who = argv[0]
-		answer, err = host.Run(ctx, argv, nil)
-	default:
-		who = r.Argv[0]
-		answer, err = host.Run(ctx, r.Argv, body)
+		answer, err = host.Run(ctx, argv, body)
 	}
 	if err == nil {
 		return nil

@@ -106,8 +106,7 @@ func (t *sheet) sign(r *view.Row) string {
 
 // row returns a task with something to say of it at the right.
 func (t *sheet) row(r *view.Row, right string) string {
-	_, text, _ := strings.Cut(ends(fmt.Sprintf("x %-4s %s", r.ID, r.Title), right, t.width), "x")
-	return t.sign(r) + text
+	return t.sign(r) + " " + ends(fmt.Sprintf("%-4s %s", r.ID, r.Title), right, t.width-2)
 }
 
 // bar draws the tasks by state, each state at least a column wide.
