@@ -30,7 +30,7 @@ func (m *builder) addTask(i int) {
 		one.Gate = &attempts.Gate{Reason: rec.Gate.Reason, Detail: rec.Gate.Detail, At: rec.Gate.At}
 	}
 	if one.Status == attempts.BlockedOn {
-		one.RootCauses, one.WaitsFor = m.night.BlockedBy(i), m.Ledger.WaitsFor(m.Graph, t.ID)
+		one.RootCauses, one.WaitsFor = m.night.Row(t.ID, m.Now).BlockedBy, m.Ledger.WaitsFor(m.Graph, t.ID)
 	}
 	m.addAttempts(one, t, rec)
 	*one = clean(m, *one)

@@ -101,7 +101,11 @@ func (s *Source) night() *view.Night {
 
 // lists are what a page lists besides tasks.
 func lists(r *report.Report) []page.List {
-	all := []page.List{{Name: "Next"}, {Name: "Open questions"}, {Name: "Review of the whole epic"}, {Name: "Open discussions"}}
+	next := "Next"
+	if len(r.Needs) > 0 { // one of these is first
+		next = "Then"
+	}
+	all := []page.List{{Name: next}, {Name: "Open questions"}, {Name: "Review of the whole epic"}, {Name: "Open discussions"}}
 	add := func(list int, items ...page.Item) { all[list].Items = append(all[list].Items, items...) }
 	for _, c := range r.Next {
 		add(0, page.Item{Type: c.Type, Text: c.For})
