@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -46,8 +47,11 @@ func (r *Receiver) Send(ctx context.Context, host *Host, e plaintext.Notificatio
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		err = context.Cause(ctx)
+	case errors.Is(err, exec.ErrNotFound):
+		err = errors.New("it is not installed")
 	}
 	fault := fmt.Sprintf("%s: %v%s", who, err, plaintext.Because(plaintext.Line(answer)))
 	return errors.New(host.Redact.Text(plaintext.Fit(r.hide(fault), maxFault)))

@@ -135,7 +135,7 @@ func (n *Notifier) deliver(ctx context.Context, w *worker, e plaintext.Notificat
 	if err != nil {
 		n.failing.Lock()
 		defer n.failing.Unlock()
-		n.host.Failed(fmt.Sprintf("notification %s of %s was not delivered: %s", w.Name, e.Event, err))
+		n.host.Failed(fmt.Sprintf("%s did not get the notification %s: %s", w.Name, e.Event, err))
 	}
 }
 

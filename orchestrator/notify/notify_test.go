@@ -216,7 +216,7 @@ func TestBadReceivers(t *testing.T) {
 	}
 	text := strings.Join(said.list, "\n")
 	for _, want := range []string{
-		"hang of gated was not delivered: 127.", "no answer before the run was over", "answered 500 Internal Server Error: no such hook: key=… [redacted API_TOKEN]", "answered 403 Forbidden",
+		"hang did not get the notification gated: 127.", "no answer before the run was over", "answered 500 Internal Server Error: no such hook: key=… [redacted API_TOKEN]", "answered 403 Forbidden",
 		"answered 307 Temporary", "answered 400 Bad Request: flood flood", "connection refused",
 	} {
 		if !strings.Contains(text, want) {
@@ -246,7 +246,7 @@ func TestProgram(t *testing.T) {
 	n.Notify(plaintext.Notification{Event: "budget", Text: "the agent printed tok-123456789-abcdefgh"})
 	n.Notify(plaintext.Notification{Event: "gated", Text: "not wanted"})
 	n.Close()
-	if want := []string{"notification phone of budget was not delivered: push: exit status 7: cannot reach topic …"}; !slices.Equal(said.list, want) {
+	if want := []string{"phone did not get the notification budget: push: exit status 7: cannot reach topic …"}; !slices.Equal(said.list, want) {
 		t.Errorf("got %q, want %q", said.list, want)
 	}
 	if len(got) != 1+retries || got[0] != "the agent printed [redacted API_TOKEN]" {

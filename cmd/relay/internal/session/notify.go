@@ -86,7 +86,7 @@ func TestNotify(ctx context.Context, a *cli.App, p *project.Project, name string
 	host, failed := notifyHost(a, p, nil), false
 	for _, r := range list {
 		err := r.Send(ctx, &host, plaintext.Notification{
-			Event: "test", At: a.Now().UTC(), Repository: filepath.Base(p.Root), Text: "a test: notifications of relay arrive here", Command: "relay status",
+			Event: "test", At: a.Now().UTC(), Repository: filepath.Base(p.Root), Text: "notifications of relay arrive here", Command: "relay status",
 		})
 		said := "delivered"
 		if err != nil {
