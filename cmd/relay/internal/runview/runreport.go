@@ -140,7 +140,7 @@ func (s *Source) expected() (made *page.Expected) {
 		}
 		memory.View(func(l *attempts.Ledger) {
 			then := status.New(s.Plan, &attempts.View{Ledger: l, Running: true, Jobs: s.View.Jobs}, 1, false)
-			if then.AddForecast(s.Project, e.At); then.Forecast != nil && then.Forecast.LeftLong > 10*time.Minute {
+			if then.AddForecast(s.Project, e.At); then.Forecast != nil && then.Forecast.P90.Sub(e.At) > 10*time.Minute {
 				made = &page.Expected{Forecast: *then.Forecast, At: e.At, Done: then.Counts.Completed}
 			}
 		})
