@@ -353,9 +353,10 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []git.Change) error {
 		return err
 	}
 	f.Found, w.DeletedTests, w.Weaker = diff.Found, diff.Deleted, diff.Weaker
-	w.Documents, w.Reviewed = onlyDocuments(&wk.Attempt.Task, names), nil
+	task := &wk.Attempt.Task
+	w.Documents, w.Reviewed = task.Kind != epic.KindReview && onlyDocuments(task, names), nil
 	for _, n := range names {
-		if task := &wk.Attempt.Task; task.Kind == epic.KindReview && !asked(task, n.Path) {
+		if report := n.Code == "A" && document.MatchString(n.Path); task.Kind == epic.KindReview && !report && !asked(task, n.Path) {
 			w.Reviewed = append(w.Reviewed, n.Path)
 		}
 	}
