@@ -6,12 +6,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
 	"relay/runners"
 	"relay/runners/kinds"
 )
@@ -41,10 +41,7 @@ func (s *stream) exists() bool {
 	return slices.ContainsFunc([]string{relayfiles.Transcript, relayfiles.Transcript + relayfiles.Compressed, "brief.md", "prompt.md"}, s.has)
 }
 
-func (s *stream) has(name string) bool {
-	_, err := os.Lstat(filepath.Join(s.folder, name))
-	return err == nil
-}
+func (s *stream) has(name string) bool { return git.Exists(filepath.Join(s.folder, name)) }
 
 // seeTimes reads the file of times, once.
 func (s *stream) seeTimes() *runners.MessageTimes {
