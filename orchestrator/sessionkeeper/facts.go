@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/runners"
 )
 
 type attemptFacts struct {
@@ -95,17 +96,14 @@ func (l *attemptList) open() bool {
 
 // withReviews returns all attempts, and the reviews of the whole epic.
 func (l *attemptList) withReviews(dir string) (all []*attemptFacts) {
-	all = slices.Clone(l.order)
-	for _, run := range folders(filepath.Join(dir, attempts.RunsDir)) {
-		all = append(all, reviews(dir, run)...)
-	}
-	return all
+	return append(slices.Clone(l.order), reviews(dir, "*")...)
 }
 
-// reviews returns the reviews of the whole epic in a run.
+// reviews returns the reviews of the whole epic in a run; "*": in all.
 func reviews(dir, run string) (list []*attemptFacts) {
-	for _, name := range folders(filepath.Join(dir, attempts.RunsDir, run, engine.WholeEpic)) {
-		if number, err := strconv.Atoi(name); err == nil {
+	for _, path := range runners.Glob(filepath.Join(dir, attempts.RunsDir), run+"/"+engine.WholeEpic+"/*") {
+		if number, err := strconv.Atoi(filepath.Base(path)); err == nil {
+			run := filepath.Base(filepath.Dir(filepath.Dir(path)))
 			list = append(list, &attemptFacts{run: run, task: engine.WholeEpic, number: number, ended: true})
 		}
 	}

@@ -7,11 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"relay/orchestrator/relayfiles"
-	"relay/reanchor/git"
 	"relay/runners"
 	"relay/runners/kinds"
 )
@@ -35,13 +33,6 @@ type stream struct {
 	read  int64                 // bytes of the file
 	shift int64                 // how much further that is in the stream as it came
 }
-
-// exists reports whether there is what a run of a CLI printed, or what it was asked.
-func (s *stream) exists() bool {
-	return slices.ContainsFunc([]string{relayfiles.Transcript, relayfiles.Transcript + relayfiles.Compressed, "brief.md", "prompt.md"}, s.has)
-}
-
-func (s *stream) has(name string) bool { return git.Exists(filepath.Join(s.folder, name)) }
 
 // seeTimes reads the file of times, once.
 func (s *stream) seeTimes() *runners.MessageTimes {
