@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"relay/attempts/sessions"
+	"relay/epic/plaintext"
 	"relay/orchestrator/relayfiles"
 	"relay/runners"
 	"relay/runners/kinds"
@@ -116,7 +117,7 @@ func readOwn(path string, take func(line []byte) error) error {
 		return err
 	}
 	defer f.Close()
-	return relayfiles.EachLine(f, buffer, func(line []byte, _ int64, whole bool) error {
+	return plaintext.EachLine(f, buffer, relayfiles.MaxLine, func(line []byte, _ int64, whole bool) error {
 		if !whole && !json.Valid(line) {
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relay/epic/plaintext"
 	"relay/orchestrator/relayfiles"
 	"relay/runners"
 	"relay/runners/kinds"
@@ -88,7 +89,7 @@ func (s *stream) lines(rows *Assembler, flush func() error) error {
 	}
 	defer f.Close()
 	room := int(min(max(s.times.Size(), smallBuffer), buffer))
-	return relayfiles.EachLine(f, room, func(line []byte, size int64, whole bool) error {
+	return plaintext.EachLine(f, room, relayfiles.MaxLine, func(line []byte, size int64, whole bool) error {
 		if whole || s.complete(line, size) {
 			s.line(rows, line, size)
 		}

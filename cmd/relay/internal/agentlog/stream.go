@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"relay/epic/plaintext"
 	"relay/orchestrator/relayfiles"
 	"relay/runners"
 	"relay/runners/kinds"
@@ -57,7 +58,7 @@ func (s *stream) readOn(ended bool, take printer) error {
 		from = io.NewSectionReader(s.at, s.offset, max(s.size-s.offset, 0))
 	}
 	s.times = runners.ReadTimes(s.folder)
-	return relayfiles.EachLine(from, buffer, func(line []byte, size int64, whole bool) error {
+	return plaintext.EachLine(from, buffer, relayfiles.MaxLine, func(line []byte, size int64, whole bool) error {
 		if whole || ended {
 			s.offset += size
 			s.line(line, size, whole, take)
