@@ -24,8 +24,7 @@ type attemptFacts struct {
 	ended     bool
 	fork      *Fork // it is none of the plan's, but a fork; nil: it is
 
-	seq     uint64 // of the event that told this
-	started bool   // that event began it
+	started bool // the event that told this began it
 }
 
 // name is the attempt's folder below relay's, which is also the name of its mark.
@@ -35,7 +34,7 @@ func (f *attemptFacts) name() string {
 
 // factOf returns what an event tells of an attempt; ok is false when it tells nothing. It keeps nothing of the event but texts.
 func factOf(e *attempts.Event) (f attemptFacts, ok bool) {
-	f = attemptFacts{run: e.Run, task: e.Task, number: e.Attempt, seq: e.Seq}
+	f = attemptFacts{run: e.Run, task: e.Task, number: e.Attempt}
 	switch {
 	case e.Started != nil:
 		s := e.Started
@@ -82,16 +81,6 @@ func (l *attemptList) apply(f attemptFacts) *attemptFacts {
 	a.dir, a.model = cmp.Or(f.dir, a.dir), cmp.Or(f.model, a.model)
 	a.ended, a.summary = a.ended || f.ended, cmp.Or(f.summary, a.summary)
 	return a
-}
-
-// open reports whether there is an attempt of which the log has no end: the next run ends it.
-func (l *attemptList) open() bool {
-	for _, f := range l.byID {
-		if !f.ended {
-			return true
-		}
-	}
-	return false
 }
 
 // withReviews returns all attempts, and the reviews of the whole epic.

@@ -116,7 +116,7 @@ func (n *longNight) live() {
 	n.t.Helper()
 	synctest.Test(n.t, func(t *testing.T) {
 		k := New(n.options(firstRun))
-		k.Start(t.Context(), 0)
+		k.Start(t.Context())
 		n.tell = func(e attempts.Event) { k.Add([]attempts.Event{e}) }
 		n.wait = func() {
 			time.Sleep(2 * look) //nolint:forbidigo // fake time
@@ -132,7 +132,7 @@ func (n *longNight) goesOn() {
 	n.t.Helper()
 	synctest.Test(n.t, func(t *testing.T) {
 		k := New(n.options(secondRun))
-		k.Start(t.Context(), n.seq)
+		k.Start(t.Context())
 		time.Sleep(3 * look) //nolint:forbidigo // fake time
 		synctest.Wait()
 		k.Close(t.Context())
