@@ -322,7 +322,11 @@ func capText(c *Cap) string {
 	if b := c.USD; b != nil && b.Unknown {
 		parts = append(parts, fmt.Sprintf("how much of %.2f USD is spent is not known", b.Cap))
 	} else if b != nil {
-		parts = append(parts, fmt.Sprintf("%.2f of %.2f USD spent, %.2f left%s", b.Spent, b.Cap, b.Left, estimated(b.Estimated)))
+		without := ""
+		if c.Unpriced > 0 {
+			without = " and " + plaintext.Count(c.Unpriced, "attempt") + " of unknown cost"
+		}
+		parts = append(parts, fmt.Sprintf("%.2f of %.2f USD spent%s, %.2f left%s", b.Spent, b.Cap, without, b.Left, estimated(b.Estimated)))
 	}
 	if b := c.Tokens; b != nil {
 		parts = append(parts, fmt.Sprintf("%s of %s tokens used, %s left%s", plaintext.Amount(b.Spent), plaintext.Amount(b.Cap), plaintext.Amount(b.Left), estimated(b.Estimated)))
