@@ -15,15 +15,8 @@ import (
 	"relay/runners/kinds"
 )
 
-// place is where relay keeps an epic, and what all of its conversations have in common.
-type place struct {
-	dir     string                    // relay's folder
-	project string                    // the repository's folder name
-	kind    func(agent string) string // of the agent's CLI; "": it is not known
-}
-
 type attempt struct {
-	place
+	o     *Options
 	facts *attemptFacts
 	talks []*talk // that of its agent first
 }
@@ -38,12 +31,12 @@ type talk struct {
 	stale   []string        // sessions that were taken before it began again
 }
 
-func newAttempt(p place, f *attemptFacts) *attempt { return &attempt{place: p, facts: f} }
+func newAttempt(o *Options, f *attemptFacts) *attempt { return &attempt{o: o, facts: f} }
 
 // own returns the conversation with the attempt's agent.
 func (a *attempt) own() *talk {
 	f, about := a.facts, a.about()
-	kind := cmp.Or(f.kind, a.kind(f.agent))
+	kind := cmp.Or(f.kind, a.o.Kind(f.agent))
 	about.Key, about.Model = f.run+"/"+f.task+"/"+strconv.Itoa(f.number), f.model
 	about.Source, about.Agent = kinds.Recorded(kind, f.agent), f.agent
 	about.Session, about.Workspace, about.Began = f.session, f.dir, f.began
@@ -54,7 +47,7 @@ func (a *attempt) own() *talk {
 }
 
 func (a *attempt) about() AboutRows {
-	about := AboutRows{Project: a.project, Run: a.facts.run, Task: a.facts.task, Attempt: a.facts.number}
+	about := AboutRows{Project: filepath.Base(a.o.Top), Run: a.facts.run, Task: a.facts.task, Attempt: a.facts.number}
 	if about.Task == engine.WholeEpic {
 		about.Task = ""
 	}
@@ -65,7 +58,7 @@ func newTalk(about AboutRows, kind string) *talk {
 	return &talk{about: about, kind: kind, rows: NewAssembler(about), told: map[string]bool{}}
 }
 
-func (a *attempt) folder() string { return filepath.Join(a.dir, filepath.FromSlash(a.facts.name())) }
+func (a *attempt) folder() string { return filepath.Join(a.o.Dir, filepath.FromSlash(a.facts.name())) }
 
 // look finds the attempt's conversations, and the runs of the CLI in each.
 func (a *attempt) look() {
@@ -83,22 +76,21 @@ func (a *attempt) look() {
 		}
 		t.streams = append(t.streams, &stream{folder: turn.Folder, round: turn.Round, kind: t.kind})
 	}
-	if a.facts.task == engine.WholeEpic {
-		return
+	for _, t := range a.talks[:min(len(a.talks), 1)] { // only relay knows when the agent was asked for its result
+		slices.SortStableFunc(t.streams, func(a, b *stream) int {
+			if from, to := a.seeTimes().First(), b.seeTimes().First(); from > 0 && to > 0 {
+				return cmp.Compare(from, to)
+			}
+			return 0
+		})
 	}
-	slices.SortStableFunc(a.talks[0].streams, func(a, b *stream) int { // only relay knows when the agent was asked for its result
-		if from, to := a.seeTimes().First(), b.seeTimes().First(); from > 0 && to > 0 {
-			return cmp.Compare(from, to)
-		}
-		return 0
-	})
 }
 
 // review returns what a reviewer has been asked at once.
 func (a *attempt) review(turn relayfiles.Turn) *talk {
 	about, asked := a.about(), relayfiles.ReadAsked(turn.Folder)
 	about.Key = a.facts.run + "/" + a.facts.task + "/" + strconv.Itoa(a.facts.number) + "/" + turn.Place
-	kind := cmp.Or(asked.CLI, a.kind(turn.Reviewer))
+	kind := cmp.Or(asked.CLI, a.o.Kind(turn.Reviewer))
 	about.Source, about.Agent, about.Reviewer, about.Asked = kinds.Recorded(kind, turn.Reviewer), turn.Reviewer, turn.Reviewer, true
 	about.Workspace, about.Model = asked.Dir, asked.Model
 	return newTalk(about, kind)

@@ -126,7 +126,7 @@ func (k *Keeper) settle(over bool) error {
 		k.ended = append(k.ended, reviews(k.o.Dir, k.o.Run)...)
 	}
 	for _, f := range k.ended {
-		if err := k.w.settle(newAttempt(k.o.place(), f)); err != nil {
+		if err := k.w.settle(newAttempt(&k.o, f)); err != nil {
 			return err
 		}
 		delete(k.known.byID, attemptID{f.task, f.number})

@@ -60,7 +60,7 @@ func (n *longNight) attempt(task, kind string, pairs ...string) {
 	n.t.Helper()
 	f := &attemptFacts{run: firstRun, task: task, number: 1, agent: kind + "-agent", kind: kind, dir: "/work/slot-1"}
 	o := n.options("")
-	a := &night{t: n.t, dir: n.dir, attempt: *newAttempt(o.place(), f)}
+	a := &night{t: n.t, dir: n.dir, attempt: *newAttempt(&o, f)}
 	n.event(startedEvent(0, f))
 	for i := 0; i < len(pairs); i += 2 {
 		dir, text := a.begin(pairs[i], "do it"), pairs[i+1]

@@ -243,7 +243,7 @@ func TestOwnBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := writer{ctx: t.Context(), db: db}
-	if err := errors.Join(w.settle(newAttempt(n.place, n.facts)), db.Commit(), db.Close()); err != nil {
+	if err := errors.Join(w.settle(newAttempt(n.o, n.facts)), db.Commit(), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if done, err := ImportOwn(t.Context(), options, own); err != nil || done.LeftOut[errRecorded.Error()] != 1 {

@@ -37,10 +37,6 @@ type Options struct {
 	Warn    func(text string)        // hears what a person should know; required for a Keeper
 }
 
-func (o *Options) place() place {
-	return place{dir: o.Dir, project: filepath.Base(o.Top), kind: o.Kind}
-}
-
 func (o *Options) attempts() (all attemptList, err error) {
 	err = attempts.Replay(o.Dir, func(e attempts.Event) error {
 		if f, ok := factOf(&e); ok {
@@ -81,7 +77,7 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 	err = o.importing(ctx, &done, func(w *writer) (err error) {
 		for i := 0; i < len(wanted) && err == nil; i++ {
 			if err = context.Cause(ctx); err == nil {
-				err = done.attempt(w, newAttempt(o.place(), wanted[i]))
+				err = done.attempt(w, newAttempt(&o, wanted[i]))
 			}
 		}
 		return err
