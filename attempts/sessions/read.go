@@ -87,7 +87,7 @@ func originOf(metadata string) Origin {
 var (
 	ErrUnknown   = errors.New("the agents ledger has no")
 	ErrAmbiguous = errors.New("several sessions begin with")
-	ErrNoTurn    = errors.New("there is no turn")
+	ErrNoTurn    = errors.New("the session does not have turn")
 )
 
 // Find returns the session with an id, which may be shortened as long as no other one begins so. It fails with ErrUnknown or
@@ -240,7 +240,7 @@ func (r *Reader) Exchange(ctx context.Context, session string, number int) (Exch
 		return Exchange{}, err
 	}
 	if number < 1 || number > len(list) {
-		return Exchange{}, fmt.Errorf("%w %d: the session has %d", ErrNoTurn, number, len(list))
+		return Exchange{}, fmt.Errorf("%w %d: it has %d", ErrNoTurn, number, len(list))
 	}
 	return list[number-1], nil
 }

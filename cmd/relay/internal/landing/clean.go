@@ -39,7 +39,7 @@ type ended struct {
 	*project.Project
 
 	plan    *project.Plan
-	view    *attempts.View // nil: there is no epic any more
+	view    *attempts.View // nil: the epic is gone
 	release func()
 }
 
