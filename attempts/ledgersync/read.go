@@ -122,9 +122,9 @@ func (t *Tail) Next(f func(e *Entry)) (fresh bool) {
 		t.at, t.end = max(info.Size()-tailBytes, 0), nil
 	}
 	t.info = info
-	rest := info.Size() - t.at // often nothing
-	part := fresh && t.at > 0  // the end of a line
-	_ = plaintext.EachLine(io.NewSectionReader(file, t.at, rest), int(min(rest, 64<<10)), MaxLine, func(text []byte, size int64, whole bool) error {
+	room := int(min(info.Size()-t.at, 64<<10)) // often nothing
+	part := fresh && t.at > 0                  // the end of a line
+	_ = plaintext.EachLine(io.NewSectionReader(file, t.at, 1<<62), room, MaxLine, func(text []byte, size int64, whole bool) error {
 		e, _, err := Decode(bytes.TrimPrefix(text, []byte(byteOrderMark)))
 		if !whole && err != nil { // a line that may be written to its end
 			return err

@@ -28,8 +28,8 @@ func EachLine(from io.Reader, buffer, most int, do func(line []byte, size int64,
 
 const maxRoom = 64 << 10 // of a line that the next one is read into
 
-// nextLine reads a line without its end into room, at most one byte more than most of it, and returns how many bytes it takes. It is not whole at
-// the end of what there is.
+// nextLine reads a line without its end into room, at most one byte more than most of it, and returns how many bytes it takes. It is not
+// whole at the end of what there is.
 func nextLine(from *bufio.Reader, most int, room []byte) (line []byte, size int64, whole bool, err error) {
 	for line = room; ; {
 		part, err := from.ReadSlice('\n')

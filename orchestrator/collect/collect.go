@@ -21,7 +21,6 @@ import (
 	"slices"
 	"strings"
 
-	"relay/epic"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/orchestrator/changes"
@@ -353,13 +352,7 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []git.Change) error {
 		return err
 	}
 	f.Found, w.DeletedTests, w.Weaker = diff.Found, diff.Deleted, diff.Weaker
-	task := &wk.Attempt.Task
-	w.Documents, w.Reviewed = task.Kind != epic.KindReview && onlyDocuments(task, names), nil
-	for _, n := range names {
-		if report := n.Code == "A" && document.MatchString(n.Path); task.Kind == epic.KindReview && !report && !asked(task, n.Path) {
-			w.Reviewed = append(w.Reviewed, n.Path)
-		}
-	}
+	w.Documents, w.Reviewed = onlyDocuments(&wk.Attempt.Task, names), reviewed(&wk.Attempt.Task, names)
 	if f.Rounds == 0 || !verdict.Stands(wk.Evidence) {
 		return nil
 	}

@@ -28,9 +28,8 @@ func Turns(folder string) (list []Turn) {
 	for _, place := range []string{".", "fix-*", "result", "why", "review/*/*", "review/*/*/*"} {
 		for _, name := range []string{Transcript + "*", "brief.md", "prompt.md"} {
 			for _, file := range runners.Glob(folder, path.Join(place, name)) {
-				t := Turn{Folder: filepath.Dir(file)}
-				rel, _ := filepath.Rel(folder, t.Folder) // it was found there
-				t.Place = filepath.ToSlash(rel)
+				rel, _ := filepath.Rel(folder, filepath.Dir(file)) // it was found there
+				t := Turn{Folder: filepath.Dir(file), Place: filepath.ToSlash(rel)}
 				m := turnPlace.FindStringSubmatch(t.Place)
 				if m == nil || seen[t.Place] {
 					continue

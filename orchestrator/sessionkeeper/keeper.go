@@ -38,8 +38,8 @@ func New(o Options) *Keeper {
 	return &Keeper{o: o, end: make(chan struct{}), done: make(chan struct{})}
 }
 
-// Start begins to keep the ledger: of the attempts in the log that an earlier run has left, and of those that [Keeper.Add] has been and will
-// be given.
+// Start begins to keep the ledger: of the attempts in the log that an earlier run has left, and of those that [Keeper.Add] has been and
+// will be given.
 func (k *Keeper) Start(ctx context.Context) {
 	if k == nil {
 		return

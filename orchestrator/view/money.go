@@ -85,13 +85,12 @@ func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Cap
 		m.Night.Add(m.By[i].Usage)
 	}
 	m.Unpriced = m.By.unpriced()
-	if c := CapOf(limits.ScopeRun, caps.Run, m.Night, tried); c != nil {
-		c.Unpriced = m.Unpriced
-		m.Caps = append(m.Caps, *c)
-	}
-	if c := CapOf(limits.ScopeEpic, caps.Epic, m.Epic, tried); c != nil {
-		c.Unpriced = all.unpriced()
-		m.Caps = append(m.Caps, *c)
+	unpriced := []int{m.Unpriced, all.unpriced()}
+	for i, c := range []*Cap{CapOf(limits.ScopeRun, caps.Run, m.Night, tried), CapOf(limits.ScopeEpic, caps.Epic, m.Epic, tried)} {
+		if c != nil {
+			c.Unpriced = unpriced[i]
+			m.Caps = append(m.Caps, *c)
+		}
 	}
 	return m
 }

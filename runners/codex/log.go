@@ -18,11 +18,10 @@ func home(env []string) string {
 
 // sessionFile finds the file of a session; "": there is none.
 func sessionFile(env []string, session string) string {
-	home := home(env)
-	if home == "" || uuid.Validate(session) != nil {
+	if uuid.Validate(session) != nil {
 		return ""
 	}
-	return append(runners.Glob(home, "sessions/*/*/*/rollout-*-"+session+".jsonl"), "")[0]
+	return append(runners.Glob(home(env), "sessions/*/*/*/rollout-*-"+session+".jsonl"), "")[0]
 }
 
 // OwnSettings reads the settings of codex.
