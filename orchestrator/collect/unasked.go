@@ -102,8 +102,8 @@ func reviewed(t *epic.Task, names []git.Change) (list []string) {
 // onlyDocuments reports whether an attempt has changed only files that people read, and its task, which is not a review, neither asks for
 // that nor has a criterion.
 func onlyDocuments(t *epic.Task, names []git.Change) bool {
-	return t.Kind != epic.KindReview && len(t.Criteria) == 0 && !documents.MatchString(t.Title+"\n"+t.Description+"\n"+strings.Join(t.Files, "\n")) &&
-		!slices.ContainsFunc(names, func(n git.Change) bool {
+	return len(t.Criteria) == 0 && !documents.MatchString(t.Title+"\n"+t.Description+"\n"+strings.Join(t.Files, "\n")) &&
+		t.Kind != epic.KindReview && !slices.ContainsFunc(names, func(n git.Change) bool {
 			return !document.MatchString(n.Path) || changes.IsCode(n) || asked(t, n.Path)
 		})
 }
