@@ -104,8 +104,8 @@ func reviewed(t *epic.Task, names []git.Change) (list []string) {
 func onlyDocuments(t *epic.Task, names []git.Change) bool {
 	return len(t.Criteria) == 0 && !documents.MatchString(t.Title+"\n"+t.Description+"\n"+strings.Join(t.Files, "\n")) &&
 		t.Kind != epic.KindReview && !slices.ContainsFunc(names, func(n git.Change) bool {
-			return !document.MatchString(n.Path) || changes.IsCode(n) || asked(t, n.Path)
-		})
+		return !document.MatchString(n.Path) || changes.IsCode(n) || asked(t, n.Path)
+	})
 }
 
 // findMerged finds branches of the user's that the agent merged into its slot, without those that it pushed itself.
