@@ -51,6 +51,9 @@ func decode(text []byte, e *Event) error {
 	*e = Event{}
 	err := durable.Unmarshal(text, e)
 	canonical(e)
+	if e.RunStopped != nil && e.RunStopped.Reason == "epic_doubtful" { // of an older relay
+		e.RunStopped.Reason = "needs_a_look"
+	}
 	for i := range e.Steps {
 		e.Steps[i].Rules = copied(e.Steps[i].Rules, func(r *Rules) { r.Jobs = min(max(r.Jobs, 0), MaxJobs) })
 	}

@@ -112,7 +112,7 @@ const (
 
 var reasonWords = map[Reason]string{
 	MaxAttempts: "all attempts used", RepeatedFailure: "the same failure again", QualityGateBlocked: "refused by review",
-	UserBlocked: "held by a person", TamperedWith: "tampering", BudgetExhausted: "budget used up", Infrastructure: "not the agent's failure",
+	UserBlocked: "waits for a person", TamperedWith: "tampering", BudgetExhausted: "budget used up", Infrastructure: "not the agent's failure",
 	AwaitsAnswer: "asks you",
 }
 

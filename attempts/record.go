@@ -150,7 +150,7 @@ func (rec *TaskRecord) end(e *Event) {
 	a.EndedAt, a.Result, a.Outcome, a.Charged = cmp.Or(in.Seen, e.At), in.Result, in.Outcome, in.Charged
 	a.Cause, a.Head, a.Session, a.Usage, a.Receipt = in.Cause, in.Head, in.Session, in.Usage, in.Receipt
 	a.Model = cmp.Or(in.Model, a.Model)
-	if in.Gate != nil && !rec.Completed && rec.Gate == nil { // completed stays completed, and held by a person stays held
+	if in.Gate != nil && !rec.Completed && rec.Gate == nil { // completed stays completed, and what waits for a person stays so
 		rec.Gate = gateOf(in.Gate, e.At)
 	}
 	if in.Result == ResultSuccess {

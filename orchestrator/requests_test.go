@@ -117,7 +117,7 @@ func TestRequests(t *testing.T) {
 		"a gate of what waits, and its end": {
 			asks: []asking{
 				{30 * time.Second, attempts.RequestGate, "X", "X is gated"},
-				{0, attempts.RequestGate, "X", "X is gated already: held by a person"},
+				{0, attempts.RequestGate, "X", "X is gated already: waits for a person"},
 				{0, attempts.RequestGate, "A", "A is gated: its running attempt goes on, and is the last; relay stop A ends that too"},
 				{0, attempts.RequestRetry, "B", "!B waits for A; relay status says what keeps these"},
 				{0, attempts.RequestGate, "Q", "!the run has no task Q; it keeps the plan that it began with: relay reload applies an edited epic.yml"},

@@ -77,7 +77,7 @@ func Work(ctx context.Context, o Options) (decide.Summary, error) {
 	n = newRun(&o, store, abilities)
 	n.keeper, n.rows, n.export = keeper, rows, export
 	keeper.Start(store.Seq())
-	rows.Start(ctx, store.Seq())
+	rows.Start(ctx)
 	listener := make(chan struct{})
 	go func() {
 		defer close(listener)

@@ -12,20 +12,12 @@ const maxSlug = 80
 // Slug makes a text fit for the name of a folder or a file on every system: of ASCII letters, digits, dots, - and _. One
 // that has nothing of that becomes "session".
 func Slug(text string) string {
-	slug := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_':
-			return r
-		}
-		return '-'
-	}, text)
-	slug = manyDashes.ReplaceAllString(slug, "-")
-	slug = strings.Trim(slug, "-.")
+	slug := strings.Trim(unfit.ReplaceAllString(text, "-"), "-.")
 	slug = strings.TrimRight(slug[:min(len(slug), maxSlug)], "-.")
 	return cmp.Or(slug, "session")
 }
 
-var manyDashes = pattern.New(`-{2,}`)
+var unfit = pattern.New(`[^a-zA-Z0-9._]+`)
 
 var dateAndTime = pattern.New(`^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[Tt ]([0-9]{2}):([0-9]{2}))?`)
 

@@ -1,10 +1,10 @@
 package ledgersync
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"io"
+
+	"relay/epic/plaintext"
 )
 
 // MaxLine is how long a line of a ledger may be, in bytes. A longer one is not an entry.
@@ -22,41 +22,17 @@ type line struct {
 
 // eachLine calls f with every line that holds something. f's error ends it and is returned.
 func eachLine(r io.Reader, f func(line) error) error {
-	in := bufio.NewReaderSize(r, 64<<10)
-	for number := 1; ; number++ {
-		text, length, err := readLine(in)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
+	number := 0
+	return plaintext.EachLine(r, 64<<10, MaxLine, func(text []byte, size int64, whole bool) error {
+		if number++; number == 1 {
+			text = bytes.TrimPrefix(text, []byte(byteOrderMark))
 		}
-		l := line{number: number, text: text, whole: err == nil}
-		if number == 1 {
-			l.text = bytes.TrimPrefix(l.text, []byte(byteOrderMark))
-		}
-		if l.text = bytes.TrimSpace(l.text); len(l.text) > 0 || length > MaxLine {
-			if err := f(l); err != nil {
-				return err
-			}
-		}
-		if !l.whole {
+		l := line{number: number, text: bytes.TrimSpace(text), whole: whole}
+		if size > MaxLine {
+			l.text = nil
+		} else if len(l.text) == 0 {
 			return nil
 		}
-	}
-}
-
-// readLine reads to the end of a line, and returns how many bytes that took. Of a line that is too long there is no text.
-func readLine(in *bufio.Reader) (text []byte, length int64, err error) {
-	for {
-		part, err := in.ReadSlice('\n')
-		switch length += int64(len(part)); {
-		case length > MaxLine:
-			text = nil
-		case err == nil && text == nil:
-			return part, length, nil // the usual case, without a copy
-		default:
-			text = append(text, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return text, length, err
-		}
-	}
+		return f(l)
+	})
 }

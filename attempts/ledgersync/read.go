@@ -1,7 +1,6 @@
 package ledgersync
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"slices"
 
 	"relay/attempts/internal/durable"
+	"relay/epic/plaintext"
 )
 
 // Path returns where the ledger of a checkout is, whose top folder is given.
@@ -122,23 +122,23 @@ func (t *Tail) Next(f func(e *Entry)) (fresh bool) {
 		t.at, t.end = max(info.Size()-tailBytes, 0), nil
 	}
 	t.info = info
-	rest := info.Size() - t.at // often nothing
-	in := bufio.NewReaderSize(io.NewSectionReader(file, t.at, rest), int(min(rest, 64<<10)))
-	for part := fresh && t.at > 0; ; part = false { // the end of a line
-		text, length, readErr := readLine(in)
+	room := int(min(info.Size()-t.at, 64<<10)) // often nothing
+	part := fresh && t.at > 0                  // the end of a line
+	_ = plaintext.EachLine(io.NewSectionReader(file, t.at, 1<<62), room, MaxLine, func(text []byte, size int64, whole bool) error {
 		e, _, err := Decode(bytes.TrimPrefix(text, []byte(byteOrderMark)))
-		if readErr != nil && err != nil { // a line that may be written to its end
-			return fresh
+		if !whole && err != nil { // a line that may be written to its end
+			return err
 		}
-		t.at += length
-		t.end = append(t.end[:0], text[max(len(text)-endBytes, 0):]...)
+		t.at += size
 		if err == nil && !part {
 			f(e)
 		}
-		if readErr != nil {
-			return fresh
-		}
-	}
+		part = false
+		return nil
+	})
+	t.end = make([]byte, min(t.at, endBytes))
+	_, _ = file.ReadAt(t.end, t.at-int64(len(t.end))) // else the next call begins again
+	return fresh
 }
 
 // OpenFile opens a ledger for reading. It fails for what is not a regular file.

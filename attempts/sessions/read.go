@@ -83,31 +83,15 @@ func originOf(metadata string) Origin {
 	return m.Relay
 }
 
-// UnknownError means that no session or turn has an id, or one that begins so.
-type UnknownError struct {
-	Turn bool
-	ID   string
-}
+// Errors of reading.
+var (
+	ErrUnknown   = errors.New("the agents ledger has no")
+	ErrAmbiguous = errors.New("several sessions begin with")
+	ErrNoTurn    = errors.New("the session does not have turn")
+)
 
-func (e *UnknownError) Error() string {
-	if e.Turn {
-		return "the agents ledger has no turn " + e.ID
-	}
-	return "the agents ledger has no session " + e.ID
-}
-
-// AmbiguousError means that the ids of several sessions begin so.
-type AmbiguousError struct {
-	ID   string
-	Some []string // of them, the first two
-}
-
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("several sessions begin with %s: %s", e.ID, strings.Join(e.Some, ", "))
-}
-
-// Find returns the session with an id, which may be shortened as long as no other one begins so. It fails with an *UnknownError or an
-// *AmbiguousError.
+// Find returns the session with an id, which may be shortened as long as no other one begins so. It fails with ErrUnknown or
+// ErrAmbiguous.
 func (r *Reader) Find(ctx context.Context, id string) (Session, error) {
 	return find[Session](ctx, r, "agent_sessions", querySession, id)
 }
@@ -139,11 +123,11 @@ func complete(ctx context.Context, db *sql.DB, table, id string) (string, error)
 	case err != nil:
 		return "", err
 	case len(found) > 1:
-		return "", &AmbiguousError{id, found}
+		return "", fmt.Errorf("%w %s: %s", ErrAmbiguous, id, strings.Join(found, ", "))
 	case len(found) == 1:
 		return found[0], nil
 	}
-	return "", &UnknownError{table == "agent_turns", id}
+	return "", fmt.Errorf("%w %s %s", ErrUnknown, strings.TrimSuffix(strings.TrimPrefix(table, "agent_"), "s"), id)
 }
 
 // Filter says which sessions are listed; what is empty lets all through.
@@ -249,21 +233,14 @@ func (r *Reader) Exchanges(ctx context.Context, session string) ([]Exchange, err
 	return list, err
 }
 
-// TurnError means that a session has no turn of a number.
-type TurnError struct{ Number, Turns int }
-
-func (e *TurnError) Error() string {
-	return fmt.Sprintf("there is no turn %d: the session has %d", e.Number, e.Turns)
-}
-
-// Exchange returns the turn of a number, from 1. It fails with a *TurnError.
+// Exchange returns the turn of a number, from 1. It fails with ErrNoTurn.
 func (r *Reader) Exchange(ctx context.Context, session string, number int) (Exchange, error) {
 	list, err := r.Exchanges(ctx, session)
 	if err != nil {
 		return Exchange{}, err
 	}
 	if number < 1 || number > len(list) {
-		return Exchange{}, &TurnError{number, len(list)}
+		return Exchange{}, fmt.Errorf("%w %d: it has %d", ErrNoTurn, number, len(list))
 	}
 	return list[number-1], nil
 }

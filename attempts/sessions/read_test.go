@@ -163,7 +163,7 @@ func TestTurns(t *testing.T) {
 	if err != nil || e.ID != "m3" || e.From != 0 || e.To != 0 {
 		t.Errorf("got %+v, %v", e, err)
 	}
-	if _, err := r.Exchange(t.Context(), "s1", 2); err == nil || err.Error() != "there is no turn 2: the session has 1" {
+	if _, err := r.Exchange(t.Context(), "s1", 2); err == nil || err.Error() != "the session does not have turn 2: it has 1" {
 		t.Errorf("got %v", err)
 	}
 }

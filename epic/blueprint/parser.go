@@ -307,7 +307,7 @@ func (p *parser) finish() {
 	}
 	settleReferences(p)
 	if len(p.drafts) == 0 && len(p.done) > 0 {
-		p.add(p.sectAt, "", "what it has to do is done, %d in all", len(p.done))
+		p.add(p.sectAt, "", "nothing is left to do in it: %s done", plaintext.Count(len(p.done), "item"))
 	}
 	for _, d := range p.drafts {
 		d.task.Description = strings.Join(d.desc, "\n\n")

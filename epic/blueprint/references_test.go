@@ -70,7 +70,7 @@ func TestReferences(t *testing.T) {
 	}
 	for text, why := range map[string]string{
 		"# Plan\n## Tasks\n### T1: A\n**Depends on:** T9\n":       "T1 depends on T9, which does not exist",
-		"# Plan\n## Tasks\n### T1: A ✅\n### T2: B\n- [x] is it\n": "what it has to do is done, 2 in all",
+		"# Plan\n## Tasks\n### T1: A ✅\n### T2: B\n- [x] is it\n": "nothing is left to do in it: 2 items done",
 	} {
 		if _, err := Parse("plan.md", []byte(text), time.Time{}); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%v, want %s", err, why)

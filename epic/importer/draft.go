@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
+	"relay/epic/plaintext"
 )
 
 // draft is an epic in the making.
@@ -120,7 +120,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	if len(open) == 0 && len(d.problems) == 0 {
 		why := "no task was found in it"
 		if p.Done > 0 {
-			why = "what it has to do is done, " + strconv.Itoa(p.Done) + " in all"
+			why = "nothing is left to do in it: " + plaintext.Count(p.Done, "item") + " done"
 		}
 		d.fail(1, "%s", why)
 	}

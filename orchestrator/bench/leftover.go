@@ -20,9 +20,9 @@ import (
 // and for IsolationShared, which leaves nothing of a task's own.
 func workedIn(dir string, a engine.Attempt) engine.Isolation {
 	switch {
-	case relayfiles.Exists(filepath.Join(relayfiles.Of(dir, a).Folder, relayfiles.SlotFile)):
+	case git.Exists(filepath.Join(relayfiles.Of(dir, a).Folder, relayfiles.SlotFile)):
 		return engine.IsolationWorktree
-	case relayfiles.Exists(filepath.Join(dir, "runs", a.Run, relayfiles.UntrackedName)):
+	case git.Exists(filepath.Join(dir, "runs", a.Run, relayfiles.UntrackedName)):
 		return engine.IsolationNone
 	}
 	return ""

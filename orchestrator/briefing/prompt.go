@@ -7,9 +7,9 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/secrets"
 	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Prompt returns a brief without the secrets that others left in names, commits and receipts. It does not change the user's
@@ -64,5 +64,5 @@ func FilesIn(root string, names []string) (found []string) {
 // ExistsIn reports whether a checkout has a file or folder, named from its top.
 func ExistsIn(root, name string) bool {
 	name = filepath.FromSlash(name)
-	return filepath.IsLocal(name) && relayfiles.Exists(filepath.Join(root, name))
+	return filepath.IsLocal(name) && git.Exists(filepath.Join(root, name))
 }

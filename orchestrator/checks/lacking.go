@@ -14,7 +14,6 @@ import (
 	"relay/epic/pattern"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -79,7 +78,7 @@ func whyUninstalled(f finder, name, manifest string) string {
 func whyFile(f finder, what changes.Missing) string {
 	name := f.inside(what.Name)
 	if path.IsAbs(name) {
-		if what.Kind == changes.MissingFile && !relayfiles.Exists(name) {
+		if what.Kind == changes.MissingFile && !git.Exists(name) {
 			return name + " is not on this machine: install it, or change the check"
 		}
 		return ""
@@ -245,8 +244,7 @@ func (f finder) onPath(name string) bool {
 }
 
 func (f finder) users(in string) bool {
-	_, err := os.Stat(filepath.Join(f.r.Home.Root(), filepath.FromSlash(in)))
-	return err == nil
+	return git.Exists(filepath.Join(f.r.Home.Root(), filepath.FromSlash(in)))
 }
 
 func (f finder) isFolder(in string) bool {

@@ -21,7 +21,6 @@ import (
 	"slices"
 	"strings"
 
-	"relay/epic"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/orchestrator/changes"
@@ -353,12 +352,7 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []git.Change) error {
 		return err
 	}
 	f.Found, w.DeletedTests, w.Weaker = diff.Found, diff.Deleted, diff.Weaker
-	w.Documents, w.Reviewed = onlyDocuments(&wk.Attempt.Task, names), nil
-	for _, n := range names {
-		if task := &wk.Attempt.Task; task.Kind == epic.KindReview && !asked(task, n.Path) {
-			w.Reviewed = append(w.Reviewed, n.Path)
-		}
-	}
+	w.Documents, w.Reviewed = onlyDocuments(&wk.Attempt.Task, names), reviewed(&wk.Attempt.Task, names)
 	if f.Rounds == 0 || !verdict.Stands(wk.Evidence) {
 		return nil
 	}

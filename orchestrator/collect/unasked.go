@@ -89,12 +89,23 @@ var (
 	documents = pattern.New(`(?i)\bdocs?\b|document|readme|changelog|licen[cs]e|\.(md|rst|adoc)\b|\b(page|article|post|guide|tutorial|manual|notes?|text)s?\b|translat|describe|write[- ]?up`)
 )
 
-// onlyDocuments reports whether an attempt has changed only files that people read, and its task neither asks for that nor has a criterion.
+// reviewed returns the files that a review changes and does not name, but for new documents.
+func reviewed(t *epic.Task, names []git.Change) (list []string) {
+	for _, n := range names {
+		if t.Kind == epic.KindReview && !asked(t, n.Path) && (n.Code != "A" || !document.MatchString(n.Path)) {
+			list = append(list, n.Path)
+		}
+	}
+	return list
+}
+
+// onlyDocuments reports whether an attempt has changed only files that people read, and its task, which is not a review, neither asks for
+// that nor has a criterion.
 func onlyDocuments(t *epic.Task, names []git.Change) bool {
 	return len(t.Criteria) == 0 && !documents.MatchString(t.Title+"\n"+t.Description+"\n"+strings.Join(t.Files, "\n")) &&
-		!slices.ContainsFunc(names, func(n git.Change) bool {
-			return !document.MatchString(n.Path) || changes.IsCode(n) || asked(t, n.Path)
-		})
+		t.Kind != epic.KindReview && !slices.ContainsFunc(names, func(n git.Change) bool {
+		return !document.MatchString(n.Path) || changes.IsCode(n) || asked(t, n.Path)
+	})
 }
 
 // findMerged finds branches of the user's that the agent merged into its slot, without those that it pushed itself.

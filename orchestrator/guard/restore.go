@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 )
 
@@ -76,11 +75,11 @@ func (b *Backup) Restore(ctx context.Context, sound func() bool) (string, error)
 
 // moveAside moves what is left of .git to relay's folder, and returns its name there; "": nothing is left.
 func (b *Backup) moveAside() (name string, err error) {
-	if !relayfiles.Exists(b.GitDir) {
+	if !git.Exists(b.GitDir) {
 		return "", nil
 	}
 	aside := b.Aside
-	for n := 2; relayfiles.Exists(aside); n++ {
+	for n := 2; git.Exists(aside); n++ {
 		aside = fmt.Sprintf("%s-%d", b.Aside, n)
 	}
 	err = errors.Join(os.MkdirAll(filepath.Dir(aside), 0o755), os.Rename(b.GitDir, aside))

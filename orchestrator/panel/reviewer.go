@@ -200,7 +200,7 @@ func closed(a engine.Attempt, name string, now time.Time) *UnableError {
 	if !yes {
 		return nil
 	}
-	detail := fmt.Sprintf("not asked before %s%s", plaintext.Timestamp(c.Until), plaintext.Because(c.Why))
+	detail := fmt.Sprintf("not asked before %s%s", plaintext.LocalTime(c.Until), plaintext.Because(c.Why))
 	return &UnableError{name: name, fault: verdict.ReviewerClosed(c.Outcome, c.Named), detail: detail}
 }
 

@@ -19,6 +19,11 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+func TestMain(m *testing.M) {
+	time.Local = time.UTC //nolint:reassign // the zone of the goldens
+	m.Run()
+}
+
 const planText = `version: 2
 id: 20260111-shop
 title: The shop takes orders

@@ -95,7 +95,7 @@ func (p *standing) blockers(e *attempts.Event) []string {
 	}
 	for _, name := range sortedKeys(p.ledger.Cooldowns) {
 		if c := p.ledger.Cooldowns[name]; c.Until.After(e.At) {
-			l.add("%s is not asked before %s%s", name, plaintext.Timestamp(c.Until), plaintext.Because(c.Why))
+			l.add("%s is not asked before %s%s", name, plaintext.LocalTime(c.Until), plaintext.Because(c.Why))
 		}
 	}
 	return l.all()

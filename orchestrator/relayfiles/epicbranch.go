@@ -31,7 +31,7 @@ func LedgerViewOf(l *attempts.Ledger, dir string) integration.LedgerView {
 		}
 	}
 	c.Ran = func(run string) bool {
-		return slices.Contains(runs, run) || filepath.Base(run) == run && Exists(filepath.Join(dir, attempts.RunsDir, run, "epic.yml"))
+		return slices.Contains(runs, run) || filepath.Base(run) == run && git.Exists(filepath.Join(dir, attempts.RunsDir, run, "epic.yml"))
 	}
 	return c
 }

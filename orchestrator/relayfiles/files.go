@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"relay/orchestrator/engine"
+	"relay/reanchor/git"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -57,7 +58,7 @@ func (p Files) Request(l *engine.Limits, wall time.Duration) runners.Request {
 
 // Used reports whether an agent was given this turn. The agent may have removed any of its files.
 func (p Files) Used() bool {
-	return slices.ContainsFunc([]string{p.Brief, p.Transcript, p.Stderr, p.End}, Exists)
+	return slices.ContainsFunc([]string{p.Brief, p.Transcript, p.Stderr, p.End}, git.Exists)
 }
 
 // Output lists the files that a turn of the agent writes, with its brief.
@@ -67,7 +68,7 @@ func (p Files) Output() []string {
 
 // Ready reports whether the slot was left to an agent, or to a review: it is a whole checkout, with work in it perhaps.
 func (p Files) Ready() bool {
-	return Exists(filepath.Join(p.Folder, UntrackedName)) || p.Used() || p.Round(1).Used()
+	return git.Exists(filepath.Join(p.Folder, UntrackedName)) || p.Used() || p.Round(1).Used()
 }
 
 // Begun is when the agent was, to the second; zero when no agent was.
@@ -77,12 +78,6 @@ func (p Files) Begun() time.Time {
 		return time.Time{}
 	}
 	return info.ModTime()
-}
-
-// Exists reports whether there is anything of that name.
-func Exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // Round names the files of a further turn of the agent.

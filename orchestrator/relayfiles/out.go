@@ -34,7 +34,7 @@ func Out(result, mark string, ended bool) (out string, err error) {
 // findOut returns where the agent of a killed run was to write its result: in its place if relay has collected it.
 func findOut(result, mark string) (out string) {
 	hash, err := os.ReadFile(beside(result, outFile))
-	if err != nil && !Exists(beside(result, outFolder)) {
+	if err != nil && !git.Exists(beside(result, outFolder)) {
 		return result
 	}
 	names, _ := os.ReadDir(beside(result, outFolder))

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"relay/runners"
@@ -41,34 +42,22 @@ func RunFolders(dir string) (list []RunFolder, err error) {
 
 func began(id string) time.Time {
 	const layout = "20060102T150405Z"
-	at, err := time.Parse(layout, id[:min(len(id), len(layout))])
-	if err != nil {
-		return time.Time{}
-	}
+	at, _ := time.Parse(layout, id[:min(len(id), len(layout))]) // zero for another name
 	return at
 }
 
 func (r *RunFolder) measure(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		if errors.Is(err, fs.ErrNotExist) {
 			return nil
-		case err != nil:
+		}
+		names := []string{Transcript, Transcript + Compressed, runners.TimesFile}
+		if err != nil || !d.Type().IsRegular() || !slices.Contains(names, d.Name()) {
 			return err
-		case !d.Type().IsRegular():
-			return nil
 		}
-		switch d.Name() {
-		case Transcript, Transcript + Compressed, runners.TimesFile:
-		default:
-			return nil
+		if info, err := d.Info(); err == nil { // else it has just been removed
+			r.Files, r.Bytes = append(r.Files, path), r.Bytes+info.Size()
 		}
-		info, err := d.Info()
-		if err != nil {
-			return nil //nolint:nilerr // it has just been removed
-		}
-		r.Files = append(r.Files, path)
-		r.Bytes += info.Size()
 		return nil
 	})
 }

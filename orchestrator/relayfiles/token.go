@@ -7,6 +7,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"relay/reanchor/git"
 )
 
 // Names of files beside an agent's result.
@@ -25,7 +27,7 @@ var (
 // the attempt. Only the agent of the turn knows that path.
 func CheckResult(result, mark string) error {
 	hash, err := os.ReadFile(beside(result, outFile))
-	if err != nil || Exists(beside(result, EndFile)) {
+	if err != nil || git.Exists(beside(result, EndFile)) {
 		return ErrEnded
 	}
 	if subtle.ConstantTimeCompare(hash, []byte(hashOf(filepath.Base(filepath.Dir(result)), mark))) != 1 {

@@ -3,9 +3,7 @@ package sessionkeeper
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,21 +11,14 @@ import (
 	"relay/attempts/sessions"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/relayfiles"
+	"relay/runners"
 	"relay/runners/kinds"
 )
 
-// place is where relay keeps an epic, and what all of its conversations have in common.
-type place struct {
-	dir     string                    // relay's folder
-	project string                    // the repository's folder name
-	kind    func(agent string) string // of the agent's CLI; "": it is not known
-}
-
 type attempt struct {
-	place
-	facts  *attemptFacts
-	looked bool
-	talks  []*talk // that of its agent first
+	o     *Options
+	facts *attemptFacts
+	talks []*talk // that of its agent first
 }
 
 // talk is one conversation of an attempt: that with its agent, or one with a reviewer.
@@ -40,23 +31,23 @@ type talk struct {
 	stale   []string        // sessions that were taken before it began again
 }
 
-func newAttempt(p place, f *attemptFacts) *attempt {
-	a := &attempt{place: p, facts: f}
-	if f.task != engine.WholeEpic {
-		about, kind := a.about(), cmp.Or(f.kind, p.kind(f.agent))
-		about.Key, about.Model = f.run+"/"+f.task+"/"+strconv.Itoa(f.number), f.model
-		about.Source, about.Agent = kinds.Recorded(kind, f.agent), f.agent
-		about.Session, about.Workspace, about.Began = f.session, f.dir, f.began
-		if f.fork != nil {
-			about.Branch, about.Context = f.fork.Parent, f.fork.context()
-		}
-		a.talks = append(a.talks, newTalk(about, kind))
+func newAttempt(o *Options, f *attemptFacts) *attempt { return &attempt{o: o, facts: f} }
+
+// own returns the conversation with the attempt's agent.
+func (a *attempt) own() *talk {
+	f, about := a.facts, a.about()
+	kind := cmp.Or(f.kind, a.o.Kind(f.agent))
+	about.Key, about.Model = f.run+"/"+f.task+"/"+strconv.Itoa(f.number), f.model
+	about.Source, about.Agent = kinds.Recorded(kind, f.agent), f.agent
+	about.Session, about.Workspace, about.Began = f.session, f.dir, f.began
+	if f.fork != nil {
+		about.Branch, about.Context = f.fork.Parent, f.fork.context()
 	}
-	return a
+	return newTalk(about, kind)
 }
 
 func (a *attempt) about() AboutRows {
-	about := AboutRows{Project: a.project, Run: a.facts.run, Task: a.facts.task, Attempt: a.facts.number}
+	about := AboutRows{Project: filepath.Base(a.o.Top), Run: a.facts.run, Task: a.facts.task, Attempt: a.facts.number}
 	if about.Task == engine.WholeEpic {
 		about.Task = ""
 	}
@@ -67,72 +58,42 @@ func newTalk(about AboutRows, kind string) *talk {
 	return &talk{about: about, kind: kind, rows: NewAssembler(about), told: map[string]bool{}}
 }
 
-func (a *attempt) folder() string { return filepath.Join(a.dir, filepath.FromSlash(a.facts.name())) }
+func (a *attempt) folder() string { return filepath.Join(a.o.Dir, filepath.FromSlash(a.facts.name())) }
 
 // look finds the attempt's conversations, and the runs of the CLI in each.
 func (a *attempt) look() {
-	if a.looked {
-		return
-	}
-	a.looked = true
+	a.talks = nil
 	if a.facts.task != engine.WholeEpic {
-		a.talks[0].look(a.folder())
+		a.talks = append(a.talks, a.own())
 	}
-	review := filepath.Join(a.folder(), "review")
-	for _, name := range folders(review) {
-		var round int
-		if n, err := fmt.Sscanf(name, "round-%d", &round); n != 1 || err != nil {
-			a.lookReviewer(name, 1)
-			continue
+	for _, turn := range relayfiles.Turns(a.folder()) {
+		t := &talk{}
+		if turn.Part == relayfiles.Review {
+			t = a.review(turn)
+			a.talks = append(a.talks, t)
+		} else if a.facts.task != engine.WholeEpic {
+			t = a.talks[0]
 		}
-		for _, reviewer := range folders(filepath.Join(review, name)) {
-			a.lookReviewer(name+"/"+reviewer, round)
-		}
+		t.streams = append(t.streams, &stream{folder: turn.Folder, round: turn.Round, kind: t.kind})
 	}
-}
-
-// lookReviewer finds what a reviewer has been asked in a round, in a folder below that of reviews.
-func (a *attempt) lookReviewer(folder string, round int) {
-	name := path.Base(folder)
-	for _, question := range folders(filepath.Join(a.folder(), "review", filepath.FromSlash(folder))) {
-		key := "review/" + folder + "/" + question
-		s := &stream{folder: filepath.Join(a.folder(), filepath.FromSlash(key)), round: round}
-		if _, err := strconv.Atoi(question); err != nil || !s.exists() {
-			continue
-		}
-		about, asked := a.about(), relayfiles.ReadAsked(s.folder)
-		about.Key = a.facts.run + "/" + a.facts.task + "/" + strconv.Itoa(a.facts.number) + "/" + key
-		s.kind = cmp.Or(asked.CLI, a.kind(name))
-		about.Source, about.Agent, about.Reviewer, about.Asked = kinds.Recorded(s.kind, name), name, name, true
-		about.Workspace, about.Model = asked.Dir, asked.Model
-		t := newTalk(about, s.kind)
-		t.streams = []*stream{s}
-		a.talks = append(a.talks, t)
+	for _, t := range a.talks[:min(len(a.talks), 1)] { // only relay knows when the agent was asked for its result
+		slices.SortStableFunc(t.streams, func(a, b *stream) int {
+			if from, to := a.seeTimes().First(), b.seeTimes().First(); from > 0 && to > 0 {
+				return cmp.Compare(from, to)
+			}
+			return 0
+		})
 	}
 }
 
-// look finds the runs of an agent's CLI in a folder: the first, those in which it is asked for its result or about tests, and fix rounds.
-func (t *talk) look(folder string) {
-	add := func(name string, round int) bool {
-		s := &stream{folder: filepath.Join(folder, name), round: round, kind: t.kind}
-		exists := s.exists()
-		if exists {
-			t.streams = append(t.streams, s)
-		}
-		return exists
-	}
-	add("", 0)
-	first := len(t.streams)
-	for n := 1; add("fix-"+strconv.Itoa(n), n); n++ {
-	}
-	add("result", 0)
-	add("why", 0)
-	slices.SortStableFunc(t.streams[first:], func(a, b *stream) int { // only relay knows when the agent was asked for its result
-		if from, to := a.seeTimes().First(), b.seeTimes().First(); from > 0 && to > 0 {
-			return cmp.Compare(from, to)
-		}
-		return 0
-	})
+// review returns what a reviewer has been asked at once.
+func (a *attempt) review(turn relayfiles.Turn) *talk {
+	about, asked := a.about(), relayfiles.ReadAsked(turn.Folder)
+	about.Key = a.facts.run + "/" + a.facts.task + "/" + strconv.Itoa(a.facts.number) + "/" + turn.Place
+	kind := cmp.Or(asked.CLI, a.o.Kind(turn.Reviewer))
+	about.Source, about.Agent, about.Reviewer, about.Asked = kinds.Recorded(kind, turn.Reviewer), turn.Reviewer, turn.Reviewer, true
+	about.Workspace, about.Model = asked.Dir, asked.Model
+	return newTalk(about, kind)
 }
 
 // read reads the conversations, and writes them.
@@ -160,7 +121,7 @@ func (a *attempt) read(w *writer) error {
 func (a *attempt) gone() bool {
 	return slices.ContainsFunc(a.talks, func(t *talk) bool {
 		return slices.ContainsFunc(t.streams, func(s *stream) bool {
-			return !s.has(relayfiles.Transcript) && !s.has(relayfiles.Transcript+relayfiles.Compressed)
+			return len(runners.Glob(s.folder, relayfiles.Transcript+"*")) == 0
 		})
 	})
 }

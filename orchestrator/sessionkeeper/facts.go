@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/runners"
 )
 
 type attemptFacts struct {
@@ -23,8 +24,7 @@ type attemptFacts struct {
 	ended     bool
 	fork      *Fork // it is none of the plan's, but a fork; nil: it is
 
-	seq     uint64 // of the event that told this
-	started bool   // that event began it
+	started bool // the event that told this began it
 }
 
 // name is the attempt's folder below relay's, which is also the name of its mark.
@@ -34,7 +34,7 @@ func (f *attemptFacts) name() string {
 
 // factOf returns what an event tells of an attempt; ok is false when it tells nothing. It keeps nothing of the event but texts.
 func factOf(e *attempts.Event) (f attemptFacts, ok bool) {
-	f = attemptFacts{run: e.Run, task: e.Task, number: e.Attempt, seq: e.Seq}
+	f = attemptFacts{run: e.Run, task: e.Task, number: e.Attempt}
 	switch {
 	case e.Started != nil:
 		s := e.Started
@@ -83,29 +83,16 @@ func (l *attemptList) apply(f attemptFacts) *attemptFacts {
 	return a
 }
 
-// open reports whether there is an attempt of which the log has no end: the next run ends it.
-func (l *attemptList) open() bool {
-	for _, f := range l.byID {
-		if !f.ended {
-			return true
-		}
-	}
-	return false
-}
-
 // withReviews returns all attempts, and the reviews of the whole epic.
 func (l *attemptList) withReviews(dir string) (all []*attemptFacts) {
-	all = slices.Clone(l.order)
-	for _, run := range folders(filepath.Join(dir, attempts.RunsDir)) {
-		all = append(all, reviews(dir, run)...)
-	}
-	return all
+	return append(slices.Clone(l.order), reviews(dir, "*")...)
 }
 
-// reviews returns the reviews of the whole epic in a run.
+// reviews returns the reviews of the whole epic in a run; "*": in all.
 func reviews(dir, run string) (list []*attemptFacts) {
-	for _, name := range folders(filepath.Join(dir, attempts.RunsDir, run, engine.WholeEpic)) {
-		if number, err := strconv.Atoi(name); err == nil {
+	for _, path := range runners.Glob(filepath.Join(dir, attempts.RunsDir), run+"/"+engine.WholeEpic+"/*") {
+		if number, err := strconv.Atoi(filepath.Base(path)); err == nil {
+			run := filepath.Base(filepath.Dir(filepath.Dir(path)))
 			list = append(list, &attemptFacts{run: run, task: engine.WholeEpic, number: number, ended: true})
 		}
 	}

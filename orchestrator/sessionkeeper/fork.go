@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
+	"relay/runners"
 )
 
 // Fork says of what a session is a branch, in a file beside its transcript: no event of the log tells of it. A session in which an agent
@@ -53,17 +54,17 @@ func (f *Fork) context() string {
 func forks(dir string) (list []*attemptFacts) {
 	runs := filepath.Join(dir, attempts.RunsDir)
 	const maxForkFile = 1 << 20
-	for _, run := range folders(runs) {
-		for _, task := range folders(filepath.Join(runs, run)) {
-			var f Fork
-			text, err := readFile(filepath.Join(runs, run, task, "1", ForkFile), maxForkFile)
-			if err != nil || json.Unmarshal(text, &f) != nil || f.Turn == "" && !f.Plan {
-				continue
-			}
-			list = append(list, &attemptFacts{
-				run: run, task: task, number: 1, agent: f.Runner, model: f.Model, kind: f.Kind, dir: f.Dir, summary: f.Summary, ended: true, fork: &f,
-			})
+	for _, path := range runners.Glob(runs, "*/*/1/"+ForkFile) {
+		var f Fork
+		text, err := readFile(path, maxForkFile)
+		if err != nil || json.Unmarshal(text, &f) != nil || f.Turn == "" && !f.Plan {
+			continue
 		}
+		task := filepath.Dir(filepath.Dir(path))
+		list = append(list, &attemptFacts{
+			run: filepath.Base(filepath.Dir(task)), task: filepath.Base(task), number: 1, agent: f.Runner, model: f.Model, kind: f.Kind, dir: f.Dir,
+			summary: f.Summary, ended: true, fork: &f,
+		})
 	}
 	return list
 }

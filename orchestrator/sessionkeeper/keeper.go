@@ -13,9 +13,8 @@ import (
 
 // Keeper writes each attempt of a run into the agents ledger as it ends, and never keeps the run waiting.
 type Keeper struct {
-	o       Options
-	history uint64
-	stop    context.CancelFunc
+	o    Options
+	stop context.CancelFunc
 
 	mu    sync.Mutex
 	queue []attemptFacts // owned by whoever has taken it out
@@ -26,7 +25,6 @@ type Keeper struct {
 	known attemptList
 	ended []*attemptFacts // attempts that are not in the ledger yet, those of earlier runs first
 	w     writer
-	seq   uint64 // of the last event
 }
 
 // look is how often the keeper writes attempts that have ended: many that end soon after each other are written at once.
@@ -40,14 +38,13 @@ func New(o Options) *Keeper {
 	return &Keeper{o: o, end: make(chan struct{}), done: make(chan struct{})}
 }
 
-// Start begins to keep the ledger: of the attempts in the log up to the event history, those that an earlier run has left, and of those
-// that [Keeper.Add] has been and will be given.
-func (k *Keeper) Start(ctx context.Context, history uint64) {
+// Start begins to keep the ledger: of the attempts in the log that an earlier run has left, and of those that [Keeper.Add] has been and
+// will be given.
+func (k *Keeper) Start(ctx context.Context) {
 	if k == nil {
 		return
 	}
 	ctx, k.stop = context.WithCancel(context.WithoutCancel(ctx)) // Close ends it
-	k.history = history
 	go k.run(ctx)
 }
 
@@ -58,8 +55,7 @@ func (k *Keeper) Add(events []attempts.Event) {
 	}
 	var facts []attemptFacts
 	for i := range events {
-		f, ok := factOf(&events[i])
-		if ok || i == len(events)-1 {
+		if f, ok := factOf(&events[i]); ok {
 			facts = append(facts, f)
 		}
 	}
@@ -121,11 +117,7 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if k.known.open() {
-		return nil // the next run begins with them
-	}
-	mark := sessions.Mark{Stream: logName, Offset: int64(max(k.seq, k.history))} //nolint:gosec // events are not that many
-	return k.w.retry(func() error { return db.Write(ctx, sessions.Batch{Marks: []sessions.Mark{mark}}) })
+	return nil
 }
 
 // settle writes the attempts that have ended, and forgets them: a night has many.
@@ -134,7 +126,7 @@ func (k *Keeper) settle(over bool) error {
 		k.ended = append(k.ended, reviews(k.o.Dir, k.o.Run)...)
 	}
 	for _, f := range k.ended {
-		if err := k.w.settle(newAttempt(k.o.place(), f)); err != nil {
+		if err := k.w.settle(newAttempt(&k.o, f)); err != nil {
 			return err
 		}
 		delete(k.known.byID, attemptID{f.task, f.number})
@@ -145,11 +137,7 @@ func (k *Keeper) settle(over bool) error {
 
 // left returns the attempts of earlier runs that are not in the ledger, and takes in what is known of all.
 func (k *Keeper) left(ctx context.Context) ([]*attemptFacts, error) {
-	mark, _, err := k.w.db.Mark(ctx, logName)
-	if err != nil || uint64(mark.Offset) >= k.history { //nolint:gosec // it was written from one
-		return nil, err
-	}
-	all, err := k.o.attempts(k.history)
+	all, err := k.o.attempts()
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +164,6 @@ func (k *Keeper) take() {
 	k.queue = nil
 	k.mu.Unlock()
 	for _, f := range facts {
-		k.seq = max(k.seq, f.seq)
 		if a := k.known.apply(f); a != nil && f.ended {
 			k.ended = append(k.ended, a)
 		}

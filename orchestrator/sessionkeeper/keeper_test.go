@@ -42,7 +42,7 @@ func TestRowsComeSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNight(t, "codex")
 		k := New(Options{Enabled: true, Kind: noKind, Top: "/work/shop", Dir: n.dir, Run: n.facts.run, Warn: func(text string) { t.Error(text) }})
-		k.Start(t.Context(), 0)
+		k.Start(t.Context())
 		dir := n.begin("", "do it")
 		k.Add([]attempts.Event{startedEvent(1, n.facts)})
 		n.say(dir, codexBegan+codexSays(0, "I begin."), time.Now().UnixMilli(), true)
@@ -77,7 +77,7 @@ func TestFirstKeepsID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNight(t, "codex")
 		k := New(Options{Enabled: true, Kind: noKind, Top: "/work/shop", Dir: n.dir, Run: n.facts.run, Warn: func(text string) { t.Error(text) }})
-		k.Start(t.Context(), 0)
+		k.Start(t.Context())
 		second := &night{t: t, dir: n.dir, attempt: n.attempt}
 		facts := *n.facts
 		facts.number = 2
@@ -111,7 +111,7 @@ func TestLedgerInUseForAWhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := New(Options{Enabled: true, Kind: noKind, Top: "/work/shop", Dir: n.dir, Run: n.facts.run, Warn: func(text string) { t.Error(text) }})
-		k.Start(t.Context(), 0)
+		k.Start(t.Context())
 		dir := n.begin("", "do it")
 		k.Add([]attempts.Event{startedEvent(1, n.facts)})
 		time.Sleep(time.Minute) //nolint:forbidigo // fake time
@@ -156,7 +156,7 @@ func TestLedgerInUse(t *testing.T) {
 		defer other.Close()
 		var told []string
 		k := New(Options{Enabled: true, Kind: noKind, Top: "/work/shop", Dir: dir, Run: "r", Warn: func(text string) { told = append(told, text) }})
-		k.Start(t.Context(), 0)
+		k.Start(t.Context())
 		for seq := range uint64(100) {
 			k.Add([]attempts.Event{startedEvent(seq+1, &attemptFacts{run: "r", task: "T1", number: 1})})
 		}
@@ -172,7 +172,7 @@ func TestLedgerInUse(t *testing.T) {
 func TestNoKeeper(t *testing.T) {
 	t.Parallel()
 	k := New(Options{})
-	k.Start(t.Context(), 1)
+	k.Start(t.Context())
 	k.Add(nil)
 	k.Close(t.Context())
 }

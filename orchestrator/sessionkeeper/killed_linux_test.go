@@ -60,7 +60,7 @@ func (n *longNight) attempt(task, kind string, pairs ...string) {
 	n.t.Helper()
 	f := &attemptFacts{run: firstRun, task: task, number: 1, agent: kind + "-agent", kind: kind, dir: "/work/slot-1"}
 	o := n.options("")
-	a := &night{t: n.t, dir: n.dir, attempt: *newAttempt(o.place(), f)}
+	a := &night{t: n.t, dir: n.dir, attempt: *newAttempt(&o, f)}
 	n.event(startedEvent(0, f))
 	for i := 0; i < len(pairs); i += 2 {
 		dir, text := a.begin(pairs[i], "do it"), pairs[i+1]
@@ -116,7 +116,7 @@ func (n *longNight) live() {
 	n.t.Helper()
 	synctest.Test(n.t, func(t *testing.T) {
 		k := New(n.options(firstRun))
-		k.Start(t.Context(), 0)
+		k.Start(t.Context())
 		n.tell = func(e attempts.Event) { k.Add([]attempts.Event{e}) }
 		n.wait = func() {
 			time.Sleep(2 * look) //nolint:forbidigo // fake time
@@ -132,7 +132,7 @@ func (n *longNight) goesOn() {
 	n.t.Helper()
 	synctest.Test(n.t, func(t *testing.T) {
 		k := New(n.options(secondRun))
-		k.Start(t.Context(), n.seq)
+		k.Start(t.Context())
 		time.Sleep(3 * look) //nolint:forbidigo // fake time
 		synctest.Wait()
 		k.Close(t.Context())

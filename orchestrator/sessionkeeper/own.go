@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"relay/attempts/sessions"
+	"relay/epic/plaintext"
 	"relay/orchestrator/relayfiles"
 	"relay/runners"
 	"relay/runners/kinds"
@@ -21,6 +22,8 @@ type Own struct {
 	From string   // claude, codex, …
 	Path string   // a file or folder; "": the program's usual folder, and only sessions in this repository
 	Env  []string // of the person
+
+	Clean func(string) string // takes out secrets
 }
 
 // ErrNoOwn is wrapped by the error of ImportOwn for a folder without files of the program.
@@ -114,7 +117,7 @@ func readOwn(path string, take func(line []byte) error) error {
 		return err
 	}
 	defer f.Close()
-	return relayfiles.EachLine(f, buffer, func(line []byte, _ int64, whole bool) error {
+	return plaintext.EachLine(f, buffer, relayfiles.MaxLine, func(line []byte, _ int64, whole bool) error {
 		if !whole && !json.Valid(line) {
 			return nil
 		}
@@ -182,8 +185,8 @@ func (r *ownReader) read(t *talk, path string, lines ownLines, write func() erro
 	var place Place
 	var elsewhere, unread error
 	err := lines(func(line []byte) error {
-		place.Line = line
-		read := reader.Line(line, func(e runners.Message) {
+		place.Line = []byte(r.own.Clean(string(line)))
+		read := reader.Line(place.Line, func(e runners.Message) {
 			if e.Kind == runners.Began && r.own.Path == "" && !within(realPath(e.Dir), r.top) {
 				elsewhere = errElsewhere
 			}
@@ -193,7 +196,7 @@ func (r *ownReader) read(t *talk, path string, lines ownLines, write func() erro
 		})
 		if !read {
 			unread = errUnread
-			t.rows.Unreadable(line, place)
+			t.rows.Unreadable(place.Line, place)
 		}
 		place.Offset += int64(len(line)) + 1
 		if elsewhere != nil || t.rows.Pending() < maxPending {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"relay/attempts/sessions"
+	"relay/orchestrator/secrets"
 	"relay/runners/kinds"
 )
 
@@ -41,7 +42,7 @@ func (o *ownTest) file(name string, lines ...string) string {
 
 func (o *ownTest) imports(from string) Imported {
 	o.Helper()
-	done, err := ImportOwn(o.Context(), Options{Top: o.top, Dir: o.ledger}, Own{From: from, Env: []string{"HOME=" + o.home}})
+	done, err := ImportOwn(o.Context(), Options{Top: o.top, Dir: o.ledger}, Own{From: from, Env: []string{"HOME=" + o.home}, Clean: secrets.New(nil).Text})
 	if err != nil {
 		o.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func TestOwnBefore(t *testing.T) {
 	o, n := newOwnTest(t), newNight(t, kinds.Claude)
 	o.file(claudeFile, claudeLine("1", `"type":"user","message":{"content":"Mine."}`), claudeSays("2", "Yours."))
 	options := Options{Top: o.top, Dir: n.dir}
-	own := Own{From: kinds.Claude, Env: []string{"HOME=" + o.home}}
+	own := Own{From: kinds.Claude, Env: []string{"HOME=" + o.home}, Clean: secrets.New(nil).Text}
 	if done, err := ImportOwn(t.Context(), options, own); err != nil || done.Sessions != 1 {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -242,7 +243,7 @@ func TestOwnBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := writer{ctx: t.Context(), db: db}
-	if err := errors.Join(w.settle(newAttempt(n.place, n.facts)), db.Commit(), db.Close()); err != nil {
+	if err := errors.Join(w.settle(newAttempt(n.o, n.facts)), db.Commit(), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if done, err := ImportOwn(t.Context(), options, own); err != nil || done.LeftOut[errRecorded.Error()] != 1 {
@@ -269,5 +270,16 @@ func TestBackgroundSubagents(t *testing.T) {
 		if first, second := rows.sessions["task-toolu_stub2"], rows.sessions["task-toolu_stub4"]; first.TaskStatus != sessions.Completed || second.TaskStatus != status {
 			t.Errorf("the subagents are %q and %q, not %q", first.TaskStatus, second.TaskStatus, status)
 		}
+	}
+}
+
+// TestOwnSecret: what looks like a secret does not get into the ledger.
+func TestOwnSecret(t *testing.T) {
+	t.Parallel()
+	o := newOwnTest(t)
+	o.file(claudeFile, claudeLine("1", `"type":"user","message":{"content":"Use ghp_16C7e42F292c6912E7710c838347Ae178B4a here."}`), claudeSays("2", "Done."))
+	o.imports(kinds.Claude)
+	if got := o.shows(claudeID); strings.Contains(got, "ghp_16") || !strings.Contains(got, "here.") || !strings.Contains(got, "Done.") {
+		t.Errorf("got %s", got)
 	}
 }

@@ -90,7 +90,7 @@ func newNight(t *testing.T, kind string) *night {
 	n := &night{t: t, dir: t.TempDir()}
 	facts := &attemptFacts{run: "20261121T030000Z-abcd", task: "T1", number: 1, agent: kind + "-agent", model: "", kind: kind, dir: "/work/slot-1", session: ""}
 	o := Options{Kind: noKind, Top: "/work/shop", Dir: n.dir}
-	n.attempt = *newAttempt(o.place(), facts)
+	n.attempt = *newAttempt(&o, facts)
 	return n
 }
 
@@ -155,7 +155,7 @@ func (n *night) look(into *table) {
 // again returns what the files give when they are read anew.
 func (n *night) again() *table {
 	n.t.Helper()
-	fresh := night{t: n.t, dir: n.dir, attempt: *newAttempt(n.place, n.facts)}
+	fresh := night{t: n.t, dir: n.dir, attempt: *newAttempt(n.o, n.facts)}
 	rows := newTable()
 	fresh.look(rows)
 	return rows

@@ -26,9 +26,6 @@ import (
 	"relay/attempts/sessions"
 )
 
-// logName is the name of the mark that says up to which event of the log all attempts are in the ledger.
-const logName = "events"
-
 // Options say whose ledger is kept, and where.
 type Options struct {
 	Enabled bool
@@ -40,13 +37,9 @@ type Options struct {
 	Warn    func(text string)        // hears what a person should know; required for a Keeper
 }
 
-func (o *Options) place() place {
-	return place{dir: o.Dir, project: filepath.Base(o.Top), kind: o.Kind}
-}
-
-func (o *Options) attempts(upTo uint64) (all attemptList, err error) {
+func (o *Options) attempts() (all attemptList, err error) {
 	err = attempts.Replay(o.Dir, func(e attempts.Event) error {
-		if f, ok := factOf(&e); ok && e.Seq <= upTo {
+		if f, ok := factOf(&e); ok {
 			all.apply(f)
 		}
 		return nil
@@ -73,7 +66,7 @@ var ErrNoAttempt = errors.New("no attempt that relay has recorded")
 // Import replaces the rows of attempts by those that it makes from their files: of all attempts, or with only of
 // one run, or of the attempts below a folder or at a transcript. Errors are those of sessions.Open and Write, ErrNoAttempt, and others.
 func Import(ctx context.Context, o Options, only string) (done Imported, err error) {
-	all, err := o.attempts(^uint64(0))
+	all, err := o.attempts()
 	if err != nil {
 		return done, err
 	}
@@ -81,18 +74,11 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 	if err != nil {
 		return done, err
 	}
-	err = o.importing(ctx, &done, func(w *writer) error {
-		mark, marked, err := w.db.Mark(ctx, logName)
-		if err == nil {
-			err = w.db.Unmark(ctx, logName) // the next run completes what is broken off here
-		}
+	err = o.importing(ctx, &done, func(w *writer) (err error) {
 		for i := 0; i < len(wanted) && err == nil; i++ {
 			if err = context.Cause(ctx); err == nil {
-				err = done.attempt(w, newAttempt(o.place(), wanted[i]))
+				err = done.attempt(w, newAttempt(&o, wanted[i]))
 			}
-		}
-		if marked && err == nil {
-			err = w.db.Write(ctx, sessions.Batch{Marks: []sessions.Mark{mark}})
 		}
 		return err
 	})

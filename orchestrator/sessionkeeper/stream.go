@@ -6,11 +6,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"relay/epic/plaintext"
 	"relay/orchestrator/relayfiles"
 	"relay/runners"
 	"relay/runners/kinds"
@@ -34,16 +33,6 @@ type stream struct {
 	times *runners.MessageTimes // nil: not read yet
 	read  int64                 // bytes of the file
 	shift int64                 // how much further that is in the stream as it came
-}
-
-// exists reports whether there is what a run of a CLI printed, or what it was asked.
-func (s *stream) exists() bool {
-	return slices.ContainsFunc([]string{relayfiles.Transcript, relayfiles.Transcript + relayfiles.Compressed, "brief.md", "prompt.md"}, s.has)
-}
-
-func (s *stream) has(name string) bool {
-	_, err := os.Lstat(filepath.Join(s.folder, name))
-	return err == nil
 }
 
 // seeTimes reads the file of times, once.
@@ -100,7 +89,7 @@ func (s *stream) lines(rows *Assembler, flush func() error) error {
 	}
 	defer f.Close()
 	room := int(min(max(s.times.Size(), smallBuffer), buffer))
-	return relayfiles.EachLine(f, room, func(line []byte, size int64, whole bool) error {
+	return plaintext.EachLine(f, room, relayfiles.MaxLine, func(line []byte, size int64, whole bool) error {
 		if whole || s.complete(line, size) {
 			s.line(rows, line, size)
 		}

@@ -31,7 +31,7 @@ func TestSessionOfAnother(t *testing.T) {
 	var first []string
 	for range 2 {
 		w := writer{ctx: t.Context(), db: db}
-		a := newAttempt(n.place, n.facts)
+		a := newAttempt(n.o, n.facts)
 		if err := errors.Join(w.settle(a), db.Commit()); err != nil {
 			t.Fatal(err)
 		}

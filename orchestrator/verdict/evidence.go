@@ -108,7 +108,7 @@ type Work struct {
 	LeftOut       []string `json:"left_out,omitempty"`       // products of tools, large files and secrets that relay did not commit, in words
 	Unasked       []string `json:"unasked,omitempty"`        // products of tools and large files that the agent committed, in words
 	Secrets       []string `json:"secrets,omitempty"`        // that the work adds, in words: file and rule
-	Reviewed      []string `json:"reviewed,omitempty"`       // files that a task of the kind review changes and does not name
+	Reviewed      []string `json:"reviewed,omitempty"`       // files that a task of the kind review changes and does not name, but for new documents
 	Documents     bool     `json:"documents,omitempty"`      // it changes only documents, which the task does not ask for
 	Merged        []string `json:"merged,omitempty"`         // branches of the user's that the agent merged
 	Beside        []string `json:"beside,omitempty"`         // files that the agent wrote in the user's checkout and that may not be its own, in words

@@ -61,7 +61,7 @@ var looks = []look{
 	},
 	{
 		Cause: "a review changed files", Approval: true, Asked: true,
-		Seen: "a task of the kind `review` changes files that it does not name",
+		Seen: "a task of the kind `review` changes files that it does not name, and that are not new documents",
 		found: func(e *Evidence) []string {
 			return whys(e, len(e.Work.Reviewed) > 0, "it is a review, and changes "+plaintext.Listed(e.Work.Reviewed)+", which it does not name")
 		},

@@ -54,7 +54,7 @@ func (s Spenders) Rank() {
 // MoneyOf returns what the attempts of some runs, of one night, and of the whole epic have used, and what is left of the caps.
 func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Caps) Money {
 	m := Money{By: Spenders{}, Caps: []Cap{}}
-	tried := false
+	tried, all := false, Spenders{}
 	for i := range e.Tasks {
 		rec := l.Record(e.Tasks[i].ID)
 		for k := range rec.Attempts {
@@ -62,6 +62,7 @@ func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Cap
 			if a.Usage != nil {
 				m.Epic.Add(*a.Usage)
 			}
+			all.Add(a)
 			if tried = true; !slices.Contains(tonight, a.Run) {
 				continue
 			}
@@ -73,21 +74,33 @@ func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Cap
 		if r.Usage == nil {
 			continue
 		}
+		review := &attempts.Attempt{Runner: "review of the epic", Usage: r.Usage}
+		all.Add(review)
 		if m.Epic.Add(*r.Usage); slices.Contains(tonight, r.Run) {
-			m.By.Add(&attempts.Attempt{Runner: "review of the epic", Usage: r.Usage})
+			m.By.Add(review)
 		}
 	}
 	m.By.Rank()
 	for i := range m.By {
 		m.Night.Add(m.By[i].Usage)
-		m.Unpriced += m.By[i].Unpriced
 	}
-	for _, one := range []*Cap{CapOf(limits.ScopeRun, caps.Run, m.Night, tried), CapOf(limits.ScopeEpic, caps.Epic, m.Epic, tried)} {
-		if one != nil {
-			m.Caps = append(m.Caps, *one)
+	m.Unpriced = m.By.unpriced()
+	unpriced := []int{m.Unpriced, all.unpriced()}
+	for i, c := range []*Cap{CapOf(limits.ScopeRun, caps.Run, m.Night, tried), CapOf(limits.ScopeEpic, caps.Epic, m.Epic, tried)} {
+		if c != nil {
+			c.Unpriced = unpriced[i]
+			m.Caps = append(m.Caps, *c)
 		}
 	}
 	return m
+}
+
+// unpriced counts the attempts that used something without a known price.
+func (s Spenders) unpriced() (n int) {
+	for i := range s {
+		n += s[i].Unpriced
+	}
+	return n
 }
 
 // capsOf returns the caps of run and epic: those of the configuration, else those that the run began with.

@@ -285,7 +285,8 @@ type Cap struct {
 	Scope limits.Scope    `json:"scope"`
 	USD   *Bound[float64] `json:"usd,omitempty"`
 	// Tokens count without what was read from a provider's cache.
-	Tokens *Bound[int64] `json:"tokens,omitempty"`
+	Tokens   *Bound[int64] `json:"tokens,omitempty"`
+	Unpriced int           `json:"unpriced,omitempty"` // attempts of run or epic whose cost is not known: USD.Spent is without them
 }
 
 // Bound is a cap with what counts against it and what remains.

@@ -7,7 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
 )
 
 // No agent is paid when a check of the task cannot run at all; a check of the epic that cannot is told, once.
@@ -17,8 +17,8 @@ func TestChecksThatCannotRun(t *testing.T) {
 	y.Write("cache/bin/tool", "#!/bin/sh\n")
 	const why = "cache/bin/tool cannot run: cache/bin/tool is ignored by git, so task checkouts lack it: relay.worktree.share: [cache]"
 	f := y.does("T1", "touch "+y.Path("paid"), "cache/bin/tool").Result
-	if !f.Held || f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != why || relayfiles.Exists(y.Path("paid")) || len(f.Receipt.Checks) != 1 {
-		t.Errorf("got %s, held %t (%s), agent paid: %t", f.Outcome, f.Held, f.Receipt.ErrorSummary, relayfiles.Exists(y.Path("paid")))
+	if !f.Held || f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != why || git.Exists(y.Path("paid")) || len(f.Receipt.Checks) != 1 {
+		t.Errorf("got %s, held %t (%s), agent paid: %t", f.Outcome, f.Held, f.Receipt.ErrorSummary, git.Exists(y.Path("paid")))
 	}
 	const told = "a check of the epic, no-such-linter . cannot run: the program no-such-linter is not on the PATH: install it, or add its folder to the PATH that relay is started with; until then it proves nothing"
 	two := y.does("T2", "echo 'echo hello' > verify.sh", "sh verify.sh").Result // test-first: the task makes what its check runs

@@ -98,7 +98,7 @@ func loadList(ctx context.Context, t *attempt) error {
 	list := filepath.Join(t.files.Folder, relayfiles.UntrackedName)
 	user := &t.c.tree.User
 	user.Clear()
-	if relayfiles.Exists(list) { // an agent that has removed it must not have made all there is the set-up's
+	if git.Exists(list) { // an agent that has removed it must not have made all there is the set-up's
 		if err := user.Load(ctx, t.c.tree.Runner(), list); err != nil {
 			return err
 		}

@@ -212,7 +212,7 @@ var HalfDone = [][2]string{
 // Operation names the operation that is half done in the checkout; "": none.
 func (g *Repo) Operation() string {
 	for _, h := range HalfDone {
-		if exists(filepath.Join(g.gitDir, h[0])) {
+		if Exists(filepath.Join(g.gitDir, h[0])) {
 			return h[1]
 		}
 	}

@@ -96,7 +96,8 @@ func Hooks(ctx context.Context, g *Repo) ([]string, error) {
 	return names, nil
 }
 
-func exists(path string) bool {
+// Exists reports whether there is anything at a path, also a link that leads nowhere.
+func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }

@@ -3,8 +3,6 @@ package codex
 import (
 	"bytes"
 	"cmp"
-	"path/filepath"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -18,21 +16,12 @@ func home(env []string) string {
 	return cmp.Or(adapter.Variable(env, "CODEX_HOME"), adapter.InHome(env, ".codex"))
 }
 
-// sessionFile finds the file of a session. It lies in a folder of the day on which the session began, which its id tells.
+// sessionFile finds the file of a session; "": there is none.
 func sessionFile(env []string, session string) string {
-	home := home(env)
-	id, err := uuid.Parse(session)
-	if home == "" || err != nil || id.Version() != 7 {
+	if uuid.Validate(session) != nil {
 		return ""
 	}
-	began := time.Unix(id.Time().UnixTime())
-	for _, day := range []int{0, -1, 1} { // its clock may be in another zone than ours
-		pattern := filepath.Join(home, "sessions", began.AddDate(0, 0, day).Format("2006/01/02"), "rollout-*-"+session+".jsonl")
-		if found, _ := filepath.Glob(pattern); len(found) > 0 {
-			return found[0]
-		}
-	}
-	return ""
+	return append(runners.Glob(home(env), "sessions/*/*/*/rollout-*-"+session+".jsonl"), "")[0]
 }
 
 // OwnSettings reads the settings of codex.

@@ -1,7 +1,6 @@
 package durable
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/binary"
@@ -11,6 +10,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"relay/epic/plaintext"
 )
 
 // A line is {"crc":"8 hex",REST where REST is the remainder of one JSON object and crc the CRC-32C of REST.
@@ -125,26 +126,14 @@ type TornTail struct {
 // ScanLines reads lines and hands the whole ones to f. A bad line is part of the tail when no later line says that it had been durable;
 // otherwise bad is called with it, and reading goes on if that returns nil. next is the number of the first event expected, 0 if not known.
 func ScanLines(r io.Reader, next uint64, f func(*Line) error, bad func(*BadLine) error) (TornTail, error) {
-	s := scanner{r: bufio.NewReaderSize(r, 32<<10), next: next, f: f, bad: bad}
-	for {
-		text, whole, err := s.read()
-		if err != nil && !errors.Is(err, io.EOF) {
-			return TornTail{}, err
-		}
-		if len(text) > 0 {
-			if err := s.line(text, whole); err != nil {
-				return TornTail{}, err
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return s.tail(), nil
-		}
+	s := scanner{next: next, f: f, bad: bad}
+	if err := plaintext.EachLine(r, 32<<10, MaxEventLine, s.line); err != nil {
+		return TornTail{}, err
 	}
+	return s.tail(), nil
 }
 
 type scanner struct {
-	r      *bufio.Reader
-	long   []byte
 	offset int64
 	number int
 	next   uint64
@@ -153,31 +142,13 @@ type scanner struct {
 	bad    func(*BadLine) error
 }
 
-// read returns one line with its newline, if it has one. Of a line that is too long it returns the beginning only.
-func (s *scanner) read() (text []byte, whole bool, err error) {
-	text, err = s.r.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		s.offset += int64(len(text))
-		return text, err == nil, err
-	}
-	s.long = append(s.long[:0], text...)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		s.offset += int64(len(text))
-		text, err = s.r.ReadSlice('\n')
-		if len(s.long) < MaxEventLine {
-			s.long = append(s.long, text...)
-		}
-	}
-	s.offset += int64(len(text))
-	return s.long, err == nil, err
-}
-
-func (s *scanner) line(text []byte, whole bool) error {
+func (s *scanner) line(text []byte, size int64, whole bool) error {
 	s.number++
-	l := Line{Number: s.number, Offset: s.offset - int64(len(text))}
+	l := Line{Number: s.number, Offset: s.offset}
+	s.offset += size
 	err := errors.New("it is cut off")
 	if whole {
-		err = check(text[:len(text)-1], &l)
+		err = check(text, &l)
 	}
 	if err != nil {
 		if s.first == nil {

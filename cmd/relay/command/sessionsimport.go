@@ -57,7 +57,9 @@ func runSessionsImport(ctx context.Context, a *cli.App, from, what string, asJSO
 	if from == "" {
 		done, err = sessionkeeper.Import(ctx, project.SessionOptions(p, pl), what)
 	} else {
-		done, err = sessionkeeper.ImportOwn(ctx, project.SessionOptions(p, pl), sessionkeeper.Own{From: from, Path: what, Env: a.Environ})
+		done, err = sessionkeeper.ImportOwn(ctx, project.SessionOptions(p, pl), sessionkeeper.Own{
+			From: from, Path: what, Env: a.Environ, Clean: p.Redactor().Text,
+		})
 	}
 	for _, path := range done.Aside {
 		a.Warn("the agents ledger was damaged; it is kept as " + p.Rel(path))

@@ -20,10 +20,10 @@ import (
 
 // Leftover is one thing that runs have left behind which are over.
 type Leftover struct {
-	Kind LeftoverKind
-	Name string // of a branch, without refs/heads/, or a folder's absolute path
-	Why  string // why it stays, in words; "" : nothing would be lost with it
-	Show string // command that shows what would be lost
+	Kind LeftoverKind `json:"kind"`
+	Name string       `json:"name"`           // of a branch, without refs/heads/, or a folder's absolute path
+	Why  string       `json:"why,omitempty"`  // why it stays, in words; "" : nothing would be lost with it
+	Show string       `json:"look,omitempty"` // command that shows what would be lost
 
 	commit string // a branch's
 	aside  string // folder of the plan or fork that has left it; "" : a run has

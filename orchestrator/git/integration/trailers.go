@@ -9,10 +9,11 @@ import (
 )
 
 var (
-	// trailerBlock is the last paragraph of a message, if it is behind another one and all of it is trailers: names of letters, digits and
-	// dashes, a colon, and a value, which further lines that begin with a blank continue.
-	trailerBlock = pattern.New(`\n[ \t\r]*\n((?:(?:[A-Za-z0-9-]+[ \t]*:|\(cherry picked from commit )[^\n]*\n(?:[ \t]+[^ \t\r\n][^\n]*\n)*)+)$`)
-	oneTrailer   = pattern.New(`[^ \t\n][^\n]*\n(?:[ \t][^\n]*\n)*`)
+	// lastParagraph is the last paragraph of a message, if it is behind another one.
+	lastParagraph = pattern.New(`\n[ \t\r]*\n((?:[ \t]*[^ \t\r\n][^\n]*\n)+)$`)
+	foldedLine    = pattern.New(`[^\n]+\n(?:[ \t][^\n]*\n)*`) // with the lines that continue it
+	oneTrailer    = pattern.New(`^(?:[A-Za-z0-9-]+[ \t]*:|\(cherry picked from commit )`)
+	gitsTrailer   = pattern.New(`^(?:Signed-off-by: |\(cherry picked from commit )`)
 	// relaysTrailer begins trailers that are relay's to write.
 	relaysTrailer = pattern.New(`^(?i)relay-[a-z0-9-]+[ \t]*:`)
 	foldedTrailer = pattern.New(`[ \t\r]*\n`)
@@ -77,16 +78,26 @@ func trimmed(message string) string {
 	return cmp.Or(strings.TrimRight(message, " \t\r\n"), "(no message)") + "\n"
 }
 
-// trailersOf returns the trailers at the end of a message, each with the lines that continue it, and the text before them.
+// trailersOf returns the last paragraph of a message, each line with those that continue it, and the text before it, if git reads trailers
+// there: all are trailers, or a quarter is and git itself writes one of them.
 func trailersOf(body string) (text string, trailers []string) {
-	found := trailerBlock.FindStringSubmatch(body)
-	if found == nil {
+	found := lastParagraph.FindStringSubmatch(body)
+	if found == nil || strings.Trim(strings.TrimSuffix(body, found[1]), " \t\r\n") == "" { // the title
 		return body, nil
 	}
-	if text = strings.TrimSuffix(body, found[1]); strings.TrimSpace(text) == "" { // the title
+	count, others, gits := 0, 0, false
+	trailers = foldedLine.FindAllString(found[1], -1)
+	for _, t := range trailers {
+		if oneTrailer.MatchString(t) {
+			count, gits = count+1, gits || gitsTrailer.MatchString(t)
+		} else {
+			others += strings.Count(t, "\n")
+		}
+	}
+	if others > 0 && !(gits && 3*count >= others) {
 		return body, nil
 	}
-	return text, oneTrailer.FindAllString(found[1], -1)
+	return strings.TrimSuffix(body, found[1]), trailers
 }
 
 // unfolded returns a trailer on one line, without the blanks at the ends of its lines.

@@ -48,9 +48,6 @@ func TestTrailersAreAddedAsGitAddsThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, want := WithTrailers(message, stamps), string(out)
-			if name == "cherry" || name == "quarter" { // git takes a paragraph for trailers of which one in four lines is a trailer
-				want = message + "\n" + strings.Join(stamps, "\n")
-			}
 			if strings.TrimRight(got, "\n ") != strings.TrimRight(want, "\n ") {
 				t.Errorf("got  %q\nwant %q", got, want)
 			}
@@ -78,6 +75,16 @@ func TestTrailersOfOthersGo(t *testing.T) {
 		if got := WithTrailers(c.message, stamps); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// A squashed commit names the people of those that it replaces, also those of a paragraph that is partly text.
+func TestSquashedCommitsNamePeople(t *testing.T) {
+	t.Parallel()
+	mixed := "Fix it\n\nBecause.\nSigned-off-by: Ada <a@b>\nCo-authored-by: Bob <b@c>\n"
+	got := withPeople("Land\n\nRelay-Task: T1\n", []NamedCommit{{commitObject: commitObject{message: mixed}}})
+	if want := "Land\n\nRelay-Task: T1\nSigned-off-by: Ada <a@b>\nCo-authored-by: Bob <b@c>\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

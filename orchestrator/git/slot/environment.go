@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"relay/epic/pattern"
+	"relay/reanchor/git"
 )
 
 const (
@@ -64,7 +65,7 @@ func (c Checkout) moved(dir string, env []string) []string {
 		}
 		list := filepath.SplitList(value)
 		for k, at := range list {
-			if rest, below := strings.CutPrefix(at, c.Root+string(filepath.Separator)); below && isThere(filepath.Join(dir, rest)) {
+			if rest, below := strings.CutPrefix(at, c.Root+string(filepath.Separator)); below && git.Exists(filepath.Join(dir, rest)) {
 				list[k] = filepath.Join(dir, rest)
 			} else if at == c.Root {
 				list[k] = dir
@@ -81,11 +82,6 @@ func (c Checkout) moved(dir string, env []string) []string {
 		env[python] = "PYTHONPATH=" + strings.TrimSuffix(first+string(filepath.ListSeparator)+rest, string(filepath.ListSeparator))
 	}
 	return env
-}
-
-func isThere(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // block returns the number of a block of ports: another one for each slot of a pool, and hardly the same for two pools.

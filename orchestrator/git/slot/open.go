@@ -88,7 +88,7 @@ func (a *acquisition) mendHead(ctx context.Context, repo *git.Repo) error {
 			return err
 		}
 	}
-	if isThere(filepath.Join(repo.GitDir(), "index")) {
+	if git.Exists(filepath.Join(repo.GitDir(), "index")) {
 		if _, err := repo.Run(ctx, git.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard}); err == nil {
 			return nil
 		}

@@ -85,7 +85,7 @@ func flagged(ctx context.Context, run git.Runner) (assumed, skipped []string, er
 		if tag >= "a" {
 			assumed = append(assumed, p)
 		}
-		if strings.EqualFold(tag, "S") && there(run.Repo, p) {
+		if strings.EqualFold(tag, "S") && git.Exists(fullPath(run.Repo, p)) {
 			skipped = append(skipped, p)
 		}
 	}
@@ -129,11 +129,6 @@ func (u *UserFiles) Unhide(ctx context.Context, run git.Runner) error {
 	users := func(p string) bool { return u.hidden[p] }
 	err = flag(ctx, run, "--no-assume-unchanged", slices.DeleteFunc(assumed, users))
 	return errors.Join(err, flag(ctx, run, "--no-skip-worktree", slices.DeleteFunc(skipped, users)))
-}
-
-func there(repo *git.Repo, path string) bool {
-	_, err := os.Lstat(filepath.Join(repo.Root(), filepath.FromSlash(path)))
-	return err == nil
 }
 
 // Clear forgets the user's own and hidden files: whatever is there counts as an attempt's work.

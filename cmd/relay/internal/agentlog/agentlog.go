@@ -14,10 +14,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -135,35 +133,15 @@ func (v *Viewer) show(streams []*stream, ended bool) error {
 	return nil
 }
 
-var places = []string{"", "fix-*", "result", "why", "fix-*/result", "review/*/*", "review/*/*/*"}
-
-func (v *Viewer) folder(at Attempt) string {
-	return v.project.File(attempts.RunsDir, at.Run, at.Task, fmt.Sprint(at.ID))
-}
-
-// paths returns the transcripts of an attempt, without what the name of a compressed one ends with.
-func (v *Viewer) paths(at Attempt) (list []string) {
-	for _, place := range places {
-		for _, end := range []string{"", relayfiles.Compressed} {
-			for _, name := range runners.Glob(v.folder(at), path.Join(place, relayfiles.Transcript+end)) {
-				if name = strings.TrimSuffix(name, end); !slices.Contains(list, name) {
-					list = append(list, name)
-				}
-			}
-		}
-	}
-	return list
-}
-
 // streams opens what the agents of an attempt have printed, in the order in which they began. It leaves out what is known, and what it
 // cannot open.
 func (v *Viewer) streams(at Attempt, known []*stream) (list []*stream) {
-	for _, name := range v.paths(at) {
-		if slices.ContainsFunc(known, func(s *stream) bool { return s.path == name }) {
+	for _, turn := range relayfiles.Turns(v.project.File(attempts.RunsDir, at.Run, at.Task, fmt.Sprint(at.ID))) {
+		if slices.ContainsFunc(known, func(s *stream) bool { return s.folder == turn.Folder }) {
 			continue
 		}
-		if s := v.open(at, name); s != nil {
-			s.times = runners.ReadTimes(filepath.Dir(name))
+		if s := v.open(at, turn); s != nil {
+			s.times = runners.ReadTimes(s.folder)
 			list = append(list, s)
 		}
 	}
@@ -171,46 +149,19 @@ func (v *Viewer) streams(at Attempt, known []*stream) (list []*stream) {
 	return list
 }
 
-func (v *Viewer) open(at Attempt, name string) *stream {
-	f, err := relayfiles.OpenTranscript(name)
+func (v *Viewer) open(at Attempt, turn relayfiles.Turn) *stream {
+	f, err := relayfiles.OpenTranscript(filepath.Join(turn.Folder, relayfiles.Transcript))
 	if err != nil {
 		return nil // an agent has removed it, or put something in its place
 	}
-	s := &stream{path: name, file: f, clean: v.clean, open: map[string]bool{}}
+	s := &stream{folder: turn.Folder, file: f, clean: v.clean, open: map[string]bool{}}
 	s.at, _ = f.(io.ReaderAt)
 	if at.EndedAt.IsZero() {
 		s.now = v.app.Now
 	}
-	s.about = Entry{Task: at.Task, Attempt: at.ID, Agent: at.Runner}
-	place, _ := filepath.Rel(v.folder(at), filepath.Dir(name)) // it was found there
-	for word := range strings.SplitSeq(filepath.ToSlash(place), "/") {
-		s.about.place(word)
-	}
+	s.about = Entry{Task: at.Task, Attempt: at.ID, Agent: cmp.Or(turn.Reviewer, at.Runner), Part: Part(turn.Part), Round: turn.Round}
 	s.kind = v.project.Config.Relay.Agents[s.about.Agent].Type
 	return s
-}
-
-func (e *Entry) place(word string) {
-	var n int
-	switch {
-	case word == "review":
-		e.Part, e.Round = Review, 1
-	case e.Part == Review && !isRound(word, "round-", &n) && strings.Trim(word, "0123456789") != "":
-		e.Agent = word
-	case isRound(word, "fix-", &n):
-		e.Part, e.Round = Fix, n
-	case isRound(word, "round-", &n):
-		e.Round = n
-	case word == "result":
-		e.Part = Result
-	case word == "why":
-		e.Part = Why
-	}
-}
-
-func isRound(word, prefix string, n *int) bool {
-	_, err := fmt.Sscanf(word, prefix+"%d", n)
-	return err == nil
 }
 
 func closeAll(streams []*stream) {

@@ -47,20 +47,14 @@ func Hinted(err error) error {
 		sessions.ErrDamaged:        "relay sessions import puts it aside and reads everything in again",
 		sessions.ErrLocked:         "type the command again when that process is done",
 		sessions.ErrNotRead:        "the tables are agent_sessions, agent_messages, agent_turns and agent_tool_calls: docs/sessions.md has examples",
+		sessions.ErrUnknown:        "relay sessions list prints sessions, relay sessions turns SESSION the turns of one",
+		sessions.ErrAmbiguous:      "write more of the id",
+		sessions.ErrNoTurn:         "relay sessions turns SESSION prints the turns, the first is 1",
 		sessions.ErrTooLong:        "ask for less, or give it more time with --time",
 	} {
 		if errors.Is(err, kind) {
 			return &terminal.Hinted{Err: err, Hint: hint}
 		}
-	}
-	if _, ok := errors.AsType[*sessions.UnknownError](err); ok {
-		return &terminal.Hinted{Err: err, Hint: "relay sessions list prints sessions, relay sessions turns SESSION the turns of one"}
-	}
-	if _, ok := errors.AsType[*sessions.AmbiguousError](err); ok {
-		return &terminal.Hinted{Err: err, Hint: "write more of the id"}
-	}
-	if _, ok := errors.AsType[*sessions.TurnError](err); ok {
-		return &terminal.Hinted{Err: err, Hint: "relay sessions turns SESSION prints the turns, the first is 1"}
 	}
 	return err
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
+	"relay/epic/plaintext"
 	"relay/orchestrator/relayfiles"
 	"relay/runners"
 	"relay/runners/kinds"
@@ -19,7 +19,7 @@ const (
 )
 
 type stream struct {
-	path   string
+	folder string
 	about  Entry // what all of its entries have in common
 	kind   string
 	file   io.ReadCloser // an *os.File, unless it is compressed
@@ -57,8 +57,8 @@ func (s *stream) readOn(ended bool, take printer) error {
 		s.size = s.fileSize()
 		from = io.NewSectionReader(s.at, s.offset, max(s.size-s.offset, 0))
 	}
-	s.times = runners.ReadTimes(filepath.Dir(s.path))
-	return relayfiles.EachLine(from, buffer, func(line []byte, size int64, whole bool) error {
+	s.times = runners.ReadTimes(s.folder)
+	return plaintext.EachLine(from, buffer, relayfiles.MaxLine, func(line []byte, size int64, whole bool) error {
 		if whole || ended {
 			s.offset += size
 			s.line(line, size, whole, take)

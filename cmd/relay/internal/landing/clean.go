@@ -26,102 +26,87 @@ type Clean struct {
 	OlderThan string
 }
 
-// cleaned is what relay clean --json prints.
+// cleaned is what relay clean --json prints, with names as seen from the repository.
 type cleaned struct {
-	Version int           `json:"version"`
-	DryRun  bool          `json:"dry_run"`
-	Removed []leftover    `json:"removed"` // or would be, with DryRun
-	Kept    []keptRemains `json:"kept"`
+	Version int               `json:"version"`
+	DryRun  bool              `json:"dry_run"`
+	Removed []finish.Leftover `json:"removed"` // or would be, with DryRun
+	Kept    []finish.Leftover `json:"kept"`
 }
 
-type leftover struct {
-	Kind finish.LeftoverKind `json:"kind"`
-	Name string              `json:"name"`
+// ended is a project of which no run begins until release is called.
+type ended struct {
+	*project.Project
+
+	plan    *project.Plan
+	view    *attempts.View // nil: the epic is gone
+	release func()
 }
 
-// keptRemains is something that stays, with the reason and a command that shows what would be lost.
-type keptRemains struct {
-	leftover
-	Why  string `json:"why"`
-	Show string `json:"look,omitempty"`
+// begin finds the project, and holds it.
+func (o Clean) begin(ctx context.Context) (*ended, error) {
+	p, err := o.App.Locate(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	e := &ended{Project: p, release: func() {}}
+	if project.Exists(p.Dir) {
+		lock, err := attempts.Hold(p.File(attempts.LockFile), attempts.Self("", o.App.Now()))
+		if held, ok := errors.AsType[*attempts.HeldError](err); ok {
+			held.Path = "" // it is the epic's own lock, as in every other command
+		}
+		if err != nil {
+			return nil, err
+		}
+		e.release = func() { _ = lock.Release() } // the end of this process does it too
+	}
+	if e.plan, err = p.Plan(); err == nil {
+		e.view, _ = p.View(e.plan)
+	}
+	return e, nil
 }
 
 // Remains removes the worktrees, branches and copies of .git that ended runs have left.
 func (o Clean) Remains(ctx context.Context) error {
-	p, err := o.App.Locate(ctx, nil)
+	p, err := o.begin(ctx)
 	if err != nil {
 		return err
 	}
-	release, err := o.hold(p)
-	if err != nil {
-		return err
-	}
-	defer release()
-	var open relayfiles.Open
-	if pl, v := epicThere(p); v != nil {
-		o.App.WarnKilled(v)
-		open = relayfiles.OpenOf(p.Dir, pl.Epic.ID, v.Ledger)
-	}
+	defer p.release()
 	finder := finish.Remains{
-		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Below: p.File(project.BelowName), Backup: project.BackupDir(p),
+		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Below: p.File(project.BelowName), Backup: project.BackupDir(p.Project),
 	}
 	found, err := finder.List(ctx)
 	if err != nil {
 		return err
 	}
-	open.Keep(found, finder.Worktrees)
-	answer := cleaned{Version: 1, DryRun: o.DryRun, Removed: []leftover{}, Kept: []keptRemains{}}
+	if p.view != nil {
+		o.App.WarnKilled(p.view)
+		relayfiles.OpenOf(p.Dir, p.plan.Epic.ID, p.view.Ledger).Keep(found, finder.Worktrees)
+	}
+	answer := cleaned{Version: 1, DryRun: o.DryRun, Removed: []finish.Leftover{}, Kept: []finish.Leftover{}}
 	var going []finish.Leftover
 	for _, l := range found {
 		if l.Why == "" {
 			going = append(going, l)
 			continue
 		}
-		answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, p.Rel(l.Name)}, l.Why, l.Show})
+		l.Name = p.Rel(l.Name)
+		answer.Kept = append(answer.Kept, l)
 	}
 	if !o.JSON {
-		o.list(p, going, answer.Kept)
+		o.list(p.Project, going, answer.Kept)
 	}
 	sure, err := o.sure(len(going))
 	if err != nil {
 		return err
 	}
 	for _, l := range going {
-		gone := leftover{l.Kind, p.Rel(l.Name)}
-		if sure && !o.remove(ctx, finder, l, &answer) {
-			continue
+		if !sure || o.remove(ctx, finder, l, &answer) {
+			answer.Removed = append(answer.Removed, finish.Leftover{Kind: l.Kind, Name: p.Rel(l.Name)})
 		}
-		answer.Removed = append(answer.Removed, gone)
 	}
 	return o.finish(answer, sure, len(answer.Removed), "removed "+plaintext.Count(len(answer.Removed), "item"))
-}
-
-// epicThere returns the epic with its ledger; nil when there is none any more.
-func epicThere(p *project.Project) (*project.Plan, *attempts.View) {
-	pl, err := p.Plan()
-	if err != nil {
-		return nil, nil
-	}
-	v, err := p.View(pl)
-	if err != nil {
-		return nil, nil
-	}
-	return pl, v
-}
-
-// hold sees to it that no run of the epic begins until release is called.
-func (o Clean) hold(p *project.Project) (release func(), err error) {
-	if !project.Exists(p.Dir) {
-		return func() {}, nil
-	}
-	lock, err := attempts.Hold(p.File(attempts.LockFile), attempts.Self("", o.App.Now()))
-	if held, ok := errors.AsType[*attempts.HeldError](err); ok {
-		held.Path = "" // it is the epic's own lock, as in every other command
-	}
-	if err != nil {
-		return nil, err
-	}
-	return func() { _ = lock.Release() }, nil // the end of this process does it too
 }
 
 // remove removes one thing, unless it must stay by now.
@@ -130,14 +115,14 @@ func (o Clean) remove(ctx context.Context, finder finish.Remains, l finish.Lefto
 	if err == nil {
 		return true
 	}
-	name := project.Rel(finder.Git.Root(), l.Name)
-	answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, name}, terminal.Message(err), l.Show})
-	fmt.Fprintf(o.App.Err, "relay: warning: %s %s stays: %v\n", l.Kind, name, err)
+	l.Name, l.Why = project.Rel(finder.Git.Root(), l.Name), terminal.Message(err)
+	answer.Kept = append(answer.Kept, l)
+	fmt.Fprintf(o.App.Err, "relay: warning: %s %s stays: %v\n", l.Kind, l.Name, err)
 	return false
 }
 
 // list says what can be removed, and what cannot.
-func (o Clean) list(p *project.Project, going []finish.Leftover, kept []keptRemains) {
+func (o Clean) list(p *project.Project, going []finish.Leftover, kept []finish.Leftover) {
 	if len(going)+len(kept) == 0 {
 		fmt.Fprintln(o.App.Out, "nothing to remove: ended runs left no worktree, task branch or copy of .git")
 	}

@@ -44,26 +44,16 @@ func (o Clean) Sessions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := o.App.Locate(ctx, nil)
+	p, err := o.begin(ctx)
 	if err != nil {
 		return err
 	}
-	release, err := o.hold(p)
+	defer p.release()
+	going, kept, err := p.chooseRuns(o.App.Now().Add(-age))
 	if err != nil {
 		return err
 	}
-	defer release()
-	runs, err := relayfiles.RunFolders(p.File(attempts.RunsDir))
-	if err != nil {
-		return err
-	}
-	open, err := o.openRuns(p)
-	if err != nil {
-		return err
-	}
-	answer := cleanedSessions{Version: 1, DryRun: o.DryRun, Removed: []cleanedRun{}}
-	going, kept := chooseRuns(runs, open, o.App.Now().Add(-age))
-	answer.Kept = kept
+	answer := cleanedSessions{Version: 1, DryRun: o.DryRun, Removed: []cleanedRun{}, Kept: kept}
 	if !o.JSON {
 		o.listSessions(going, answer.Kept)
 	}
@@ -84,16 +74,27 @@ func (o Clean) Sessions(ctx context.Context) error {
 	}
 	if sure {
 		var err error
-		answer.Rows, err = forgetRuns(ctx, p, answer.Removed)
+		answer.Rows, err = forgetRuns(ctx, p.Project, answer.Removed)
 		failed = errors.Join(failed, err)
 	}
 	return errors.Join(o.printSessions(answer, sure), failed)
 }
 
-// chooseRuns returns which of the runs that began before a time lose their transcripts. open says why those of others stay.
-func chooseRuns(
-	runs []relayfiles.RunFolder, open map[string]string, before time.Time,
-) (going []relayfiles.RunFolder, kept []keptTranscript) {
+// chooseRuns returns which of the runs that began before a time lose their transcripts, and which do not: those of attempts that the next
+// run goes on with, and of plans and forks that are at work.
+func (p *ended) chooseRuns(before time.Time) (going []relayfiles.RunFolder, kept []keptTranscript, err error) {
+	runs, err := relayfiles.RunFolders(p.File(attempts.RunsDir))
+	if err != nil {
+		return nil, nil, err
+	}
+	open, err := finish.RunsAtWork(p.Worktrees().Dir, p.File(attempts.RunsDir))
+	if err == nil && p.view != nil {
+		for _, rec := range p.view.Ledger.Tasks {
+			if a := rec.Running(); a != nil {
+				open[a.Run] = "an attempt of it is still open; relay work brings it to its end"
+			}
+		}
+	}
 	kept = []keptTranscript{}
 	for _, r := range runs {
 		switch {
@@ -104,7 +105,7 @@ func chooseRuns(
 			going = append(going, r)
 		}
 	}
-	return going, kept
+	return going, kept, err
 }
 
 // forgetRuns takes the sessions of runs out of the agents ledger, if there is one, and returns how many.
@@ -136,24 +137,6 @@ func forgetRuns(ctx context.Context, p *project.Project, runs []cleanedRun) (n i
 		n, err = len(ids), db.Shrink(ctx)
 	}
 	return n, errors.Join(err, db.Close())
-}
-
-// openRuns says in words why transcripts of runs stay: attempts that the next run goes on with, plans and forks that are at work.
-func (o Clean) openRuns(p *project.Project) (map[string]string, error) {
-	open, err := finish.RunsAtWork(p.Worktrees().Dir, p.File(attempts.RunsDir))
-	if err != nil {
-		return nil, err
-	}
-	_, v := epicThere(p)
-	if v == nil {
-		return open, nil
-	}
-	for _, rec := range v.Ledger.Tasks {
-		if a := rec.Running(); a != nil {
-			open[a.Run] = "an attempt of it is still open; relay work brings it to its end"
-		}
-	}
-	return open, nil
 }
 
 func (o Clean) listSessions(going []relayfiles.RunFolder, kept []keptTranscript) {

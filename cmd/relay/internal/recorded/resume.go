@@ -80,6 +80,9 @@ func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reancho
 	about.Progress = reanchor.Progress{Total: c.Total, Done: c.Completed, Running: c.InProgress, Left: c.Pending + c.Blocked, Gated: c.Gated}
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
+		if t.Status == attempts.InProgress && s.Run.State != status.Running {
+			t.Status = status.InterruptedText
+		}
 		line := fmt.Sprintf("%s %s: %s", t.ID, t.Status, t.Title)
 		if t.Reason != "" {
 			line += fmt.Sprintf(" (%s)", t.Reason.Words())

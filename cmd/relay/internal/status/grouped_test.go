@@ -64,11 +64,10 @@ func TestLongEpicIsGrouped(t *testing.T) {
 	Write(&out, s, Printer{Width: 80, Now: at.Add(time.Minute)})
 	_, got, _ := strings.Cut(out.String(), "\n\n")
 	want := `  T7  gated             Something  (18 tasks wait)
-      held by a person: long long long long long long long long long long long
-      long long long long long long long long long long long long long long
-      long…
+      waits for a person: long long long long long long long long long long long
+      long long long long long long long long long long long long long long lo…
   T9  gated             Something
-      held by a person
+      waits for a person
   T3  in progress  1/3  Something  (claude, 1m00s)
 
   completed      6  T0-T2, T4, T5, T10

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
@@ -143,20 +142,19 @@ func EventText(e attempts.Event) string {
 	case e.Cooldown != nil, e.Waiting != nil:
 		return plaintext.Fit(cooldownText(who, e), maxLine)
 	case e.Note != nil:
-		return plaintext.Fit(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
+		return plaintext.Fit(who+strings.TrimSuffix(" "+e.Note.Kind, " "+string(e.Type))+plaintext.Because(e.Note.Text), maxLine)
 	}
 	return plaintext.Fit(who, maxLine)
 }
 
 // cooldownText describes an event that keeps tasks from starting.
 func cooldownText(who string, e attempts.Event) string {
-	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	c := e.Cooldown
 	switch {
 	case c == nil:
-		return fmt.Sprintf("%s until %s for %s%s", who, at(e.Waiting.Until), e.Waiting.For, plaintext.Because(e.Waiting.Why))
+		return fmt.Sprintf("%s until %s for %s%s", who, plaintext.Timestamp(e.Waiting.Until), e.Waiting.For, plaintext.Because(e.Waiting.Why))
 	case c.Until.IsZero():
 		return fmt.Sprintf("%s: %s may be asked again%s", who, c.Runner, plaintext.Because(c.Why))
 	}
-	return fmt.Sprintf("%s: %s is not asked before %s%s", who, c.Runner, at(c.Until), plaintext.Because(c.Why))
+	return fmt.Sprintf("%s: %s is not asked before %s%s", who, c.Runner, plaintext.Timestamp(c.Until), plaintext.Because(c.Why))
 }
