@@ -22,7 +22,7 @@ func claimsBoxes(s source) bool {
 		}
 		last = cmp.Or(l.Rest, last)
 		marked = marked || l.Box != 0 || l.Kind == markdown.Item && todo
-		if l.Kind == markdown.Heading && l.Level > 2 && boxesPhase.MatchString(markdown.Unformatted(l.Rest)) {
+		if l.Kind == markdown.Heading && boxesPhase.MatchString(markdown.Unformatted(l.Rest)) {
 			phases++ // which no blueprint has
 		}
 	}
@@ -65,9 +65,9 @@ func readBoxes(s source, d *draft) {
 
 var (
 	boxesDone  = pattern.New(`(?i)^\W*(?:completed?|done|finished|shipped|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
-	boxesOpen  = pattern.New(`(?i)^\W*(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
-	boxesPhase = pattern.New(`(?i)^(?:phase|milestone|stage|sprint)\s+\d+`)
-	boxesOrder = pattern.New(`(?i)^\W*(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)`)
+	boxesOpen  = pattern.New(`(?i)^\W*(?:(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned|follow-?ups?|not (?:yet )?(?:done|started)|outstanding)\b\W*)+(?:tasks?|items?|work)?\W*$`)
+	boxesPhase = pattern.New(`^(?i:phase|milestone|stage|sprint)\s+\d|^[PM]\d+\b`)
+	boxesOrder = pattern.New(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
 )
 
 // boxReader goes through the sections of a checklist.

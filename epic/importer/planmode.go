@@ -48,9 +48,14 @@ func readPlanmode(s source, d *draft) {
 			d.tell(l.N, "this heading is in a block of code, so it is not a task")
 		}
 	}
-	parts, rest := markdown.SplitSteps(s.body, starts)
+	parts, phases, rest := markdown.SplitSteps(s.body, starts)
+	known := map[string]bool{}
 	for _, part := range parts {
-		takeStep(d, part.Heading, part.Body)
+		number, _ := markdown.StepTitle(part.Heading)
+		known[number] = true
+	}
+	for k, part := range parts {
+		takeStep(d, part.Heading, part.Body, phases[k], known)
 	}
 	byID := map[string]*item{}
 	for _, it := range d.items {
@@ -69,14 +74,18 @@ func readPlanmode(s source, d *draft) {
 	d.chain(d.items)
 }
 
-func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
+// takeStep adds the task of a step, which may be a part of a phase.
+func takeStep(d *draft, head markdown.Line, below []markdown.Line, phase markdown.Line, known map[string]bool) {
 	number, title := markdown.StepTitle(head)
-	it := boxItem(d, &markdown.Entry{Title: title, Line: head}, "")
+	if whole, _ := markdown.StepTitle(phase); head.Kind == markdown.Item && whole != "" && number != "" {
+		number = whole + "." + number
+	}
+	it := boxItem(d, &markdown.Entry{Title: title, Line: head}, markdown.Unformatted(phase.Rest))
 	it.id, it.as = cmp.Or(number, it.id), "T"+cmp.Or(number, it.as[1:])
 	open, files := false, false
 	for _, l := range below {
 		text := cmp.Or(l.Rest, l.Text)
-		waitsFor(it, markdown.After(l))
+		waitsFor(it, markdown.After(l, known))
 		switch m := filesLabel.FindStringSubmatch(text); {
 		case m != nil:
 			files, it.files = true, blueprint.FilesIn(it.files, m[1], true)
