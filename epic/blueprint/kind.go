@@ -10,6 +10,7 @@ var verifying = pattern.New(`(?i)^\W*(?:checkpoint(?:\s+\d+)?\s*(?:$|[:\x{2013}\
 
 var (
 	ended      = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:✅[ \t]*(?:done|completed?|\([^()]*\))?|(?:—|–|\[|\()[ \t]*(?:done|completed?|delivered|shipped)(?: [^()\[\]]{1,30}[\])])?)[\])]?[ \t]*$`)
+	finished   = pattern.New(`(?i)^\W*(?:(?:completed|finished|shipped|resolved)\b|(?:complete|done|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$)|^\s*✅`)
 	deferred   = pattern.New(`(?i:[\[(](?:deferred|postponed|cancel+ed|skipped|won't do|wontfix|on hold)\b[^\])]*[\])]\W*$)|[—–~:-]\s*(?:DEFERRED|SKIPPED|CANCELLED)\W*$|^~~.*~~\W*$`)
 	statusLine = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**(?:\s*(?:✅|☑|\[x\])\s*$|\W*(?:completed?|done|shipped|implemented|delivered|closed|fixed|resolved)\b)`)
 )
@@ -19,6 +20,9 @@ func Ended(title string) (rest string, done bool) {
 	rest = ended.ReplaceAllString(title, "")
 	return rest, rest != title
 }
+
+// IsDone reports whether a heading says that the work below it is done.
+func IsDone(heading string) bool { return finished.MatchString(heading) }
 
 // IsDeferred reports whether a title says that its task is not to be done now.
 func IsDeferred(title string) bool { return deferred.MatchString(title) }

@@ -64,7 +64,6 @@ func readBoxes(s source, d *draft) {
 }
 
 var (
-	boxesDone  = pattern.New(`(?i)^\W*(?:completed?|done|finished|shipped|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
 	boxesOpen  = pattern.New(`(?i)^\W*(?:(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned|follow-?ups?|not (?:yet )?(?:done|started)|outstanding)\b\W*)+(?:tasks?|items?|work)?\W*$`)
 	boxesPhase = pattern.New(`^(?i:phase|milestone|stage|sprint)\s+\d|^[PM]\d+\b`)
 	boxesOrder = pattern.New(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
@@ -95,7 +94,7 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 		if level <= done || level == 0 {
 			done = 0
 		}
-		if done == 0 && (boxesDone.MatchString(name) || markdown.IsComplete(part.Body)) {
+		if done == 0 && (blueprint.IsDone(name) || markdown.IsComplete(part.Body)) {
 			done = level
 		}
 		if level <= beside {

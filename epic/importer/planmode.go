@@ -48,14 +48,14 @@ func readPlanmode(s source, d *draft) {
 			d.tell(l.N, "this heading is in a block of code, so it is not a task")
 		}
 	}
-	parts, phases, rest := markdown.SplitSteps(s.body, starts)
+	parts, rest := markdown.SplitSteps(s.body, starts)
 	known := map[string]bool{}
 	for _, part := range parts {
 		number, _ := markdown.StepTitle(part.Heading)
 		known[number] = true
 	}
-	for k, part := range parts {
-		takeStep(d, part.Heading, part.Body, phases[k], known)
+	for _, part := range parts {
+		takeStep(d, part, known)
 	}
 	byID := map[string]*item{}
 	for _, it := range d.items {
@@ -71,11 +71,14 @@ func readPlanmode(s source, d *draft) {
 	for _, part := range markdown.Cut(rest, 0) {
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
-	d.chain(d.items)
+	if number, _ := markdown.StepTitle(parts[0].Heading); number != "" || !markdown.HasStatus(parts[0].Body) { // else a backlog
+		d.chain(d.items)
+	}
 }
 
 // takeStep adds the task of a step, which may be a part of a phase.
-func takeStep(d *draft, head markdown.Line, below []markdown.Line, phase markdown.Line, known map[string]bool) {
+func takeStep(d *draft, step markdown.Step, known map[string]bool) {
+	head, below, phase := step.Heading, step.Body, step.Phase
 	number, title := markdown.StepTitle(head)
 	if whole, _ := markdown.StepTitle(phase); head.Kind == markdown.Item && whole != "" && number != "" {
 		number = whole + "." + number
@@ -100,7 +103,7 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line, phase markdow
 		}
 	}
 	said := proof(it, below)
-	it.done = it.done || len(it.boxes) > 0 && !open || markdown.IsComplete(below)
+	it.done = it.done || step.Done || len(it.boxes) > 0 && !open || markdown.IsComplete(below)
 	it.say(markdown.Join(said))
 }
 

@@ -11,16 +11,18 @@ import (
 )
 
 var (
-	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone|stage|sprint|pr|slice)[ \t]+)?#?([0-9]{1,3}(?:[.-][0-9]{1,3}){0,2}[A-Za-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
-	dottedStep  = pattern.New(`^((?i:(?:step|story|task|phase|part|milestone|stage|pr|slice)[ \t]+)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
+	stepHeading = pattern.New(`^(?i:(\pL{2,9})[ \t]+)?#?([0-9]{1,3}(?:[.-][0-9]{1,3}){0,2}[A-Za-z]?|[A-Z])(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
+	dottedStep  = pattern.New(`^((?:\pL{2,9}[ \t]+)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
-	stepAfter   = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies)\W*?:\W*(.*)$`)
+	stepAfter   = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|depende de|dependências|dependencias|abhängig von|dépend de|依存関係|依赖)\W*?[:：]\W*(.*)$`)
 	stepRef     = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)(\d+(?:\.\d+)?[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
 	dashed      = pattern.New(`\b\d+-\d+\b`)
 	tableRule   = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
+	stateLine   = pattern.New(`(?i)^[-*\s]*\**status\**\s*:`)
+	itemID      = pattern.New(`^[A-Z]+-?\d`)
 	statusCell  = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
-	rowNumber   = pattern.New(`^(?:[A-Za-z]+ )?#?(\d{1,3}(?:\.\d{1,3})*[A-Za-z]?)\b`)
+	rowNumber   = pattern.New(`^(?:[A-Za-z]+ )?#?([A-Z]?\d{1,3}(?:\.\d{1,3})*[A-Za-z]?)\b`)
 	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
 	taskLabel   = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
 	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
@@ -32,24 +34,59 @@ var (
 func Steps(list []Line) []int {
 	best, named := headingSeries(list)
 	loose := freeBoxes(list)
-	if len(best) > 1 && (named || !loose) || isPhase(list, best) {
-		if parts := divided(list, best, loose); len(parts) > 0 {
+	if isPhase(list, best) {
+		parts := divided(list, best, false)
+		if loose && !wholes(list, parts) {
+			parts = divided(list, best, true)
+		}
+		if len(parts) > 0 {
 			return parts
 		}
 	}
+	steps := sectionSteps(list)
 	switch {
-	case len(best) > 1 && (named || !loose):
+	case len(best) > 1 && (named || !loose || wholes(list, best)):
+		if slices.Contains(steps, best[0]) && len(steps) > len(best) { // one of them has no number
+			return steps
+		}
 		return best
 	case loose:
 		return nil
 	}
-	steps := sectionSteps(list)
 	for _, row := range Rows(list) {
 		if index := strings.Contains(list[row.at].Text, ".md"); !index && (len(steps) == 0 || list[steps[0]].Kind == Plain) {
 			steps = append(steps, row.at)
 		}
 	}
 	return steps
+}
+
+// wholes reports whether sections are work as a whole, and not the boxes below them: a quarter has none, or half say what they wait for.
+func wholes(list []Line, lines []int) bool {
+	bare, ordered := 0, 0
+	for _, at := range lines {
+		boxes, after := false, false
+		for _, l := range list[at+1 : sectionEnd(list, at)] {
+			boxes = boxes || l.Box != 0
+			after = after || After(l, nil) != nil
+		}
+		if !boxes {
+			bare++
+		}
+		if after {
+			ordered++
+		}
+	}
+	return 4*bare > len(lines) || len(lines) > 0 && 2*ordered >= len(lines)
+}
+
+// sectionEnd returns the line behind the section of a heading.
+func sectionEnd(list []Line, at int) int {
+	end := at + 1
+	for end < len(list) && (list[end].Kind != Heading || list[end].Level > list[at].Level) {
+		end++
+	}
+	return end
 }
 
 // series are the headings of one level that are numbered in the same way, in a section of steps or not.
@@ -60,7 +97,10 @@ type series struct {
 }
 
 // headingWords are the words before the numbers of headings, by how sure they are of work: steps are parts of tasks, and phases have parts.
-var headingWords = map[string]int{"task": 3, "story": 3, "step": 2, "phase": 1, "milestone": 1, "stage": 1, "sprint": 1}
+var headingWords = map[string]int{
+	"task": 3, "story": 3, "tarea": 3, "tarefa": 3, "aufgabe": 3, "step": 2, "schritt": 2, "paso": 2, "passo": 2, "status": 2,
+	"phase": 1, "milestone": 1, "stage": 1, "sprint": 1, "wave": 1, "fase": 1, "etapa": 1, "étape": 1, "onda": 1,
+}
 
 // headingSeries returns the lines of numbered headings, and whether they are called tasks, stories or steps. Chapters are none: sections
 // beside the work are numbered with them.
@@ -86,12 +126,19 @@ func headingSeries(list []Line) (lines []int, named bool) {
 		if work == 7 && stepSection.MatchString(name) {
 			work = l.Level
 		}
-		if l.Level == 1 || m == nil {
+		k := series{level: l.Level, inside: l.Level > work}
+		switch {
+		case l.Level == 1:
 			continue
-		}
-		k := series{l.Level, strings.ToLower(m[1]), l.Level > work}
-		if last := m[2][len(m[2])-1]; k.word == "" && last > '9' { // 1A
-			k.word = "step"
+		case m != nil:
+			k.word = m[1]
+			if last := m[2][len(m[2])-1]; k.word == "" && last > '9' { // 1A
+				k.word = "step"
+			}
+		case HasStatus(list[i+1:]) && !itemID.MatchString(name):
+			k = series{level: l.Level, word: "status"}
+		default:
+			continue
 		}
 		if len(found[k]) == 0 {
 			keys = append(keys, k)
@@ -122,8 +169,21 @@ func headingSeries(list []Line) (lines []int, named bool) {
 	return found[best], rank(best) > 3
 }
 
+// HasStatus reports whether the text below a heading begins with its state.
+func HasStatus(below []Line) bool {
+	i := slices.IndexFunc(below, func(l Line) bool { return l.Kind != Blank })
+	return i >= 0 && stateLine.MatchString(below[i].Text)
+}
+
+func headingWord(l Line) int {
+	if m := stepParts(l); m != nil {
+		return headingWords[m[1]]
+	}
+	return 0
+}
+
 func isPhase(list []Line, lines []int) bool {
-	return len(lines) > 0 && headingWords[strings.ToLower(stepParts(list[lines[0]])[1])] == 1
+	return len(lines) > 0 && headingWord(list[lines[0]]) == 1
 }
 
 // divided returns the lines of the steps that phases consist of, if at least half of them name some; the others are steps themselves.
@@ -133,11 +193,7 @@ func divided(list []Line, phases []int, listed bool) (steps []int) {
 	}
 	with := 0
 	for _, at := range phases {
-		end := at + 1
-		for end < len(list) && (list[end].Kind != Heading || list[end].Level > list[at].Level) {
-			end++
-		}
-		parts := phaseParts(list[:end], at, listed)
+		parts := phaseParts(list[:sectionEnd(list, at)], at, listed)
 		if len(parts) > 0 {
 			with++
 		} else {
@@ -154,13 +210,15 @@ func divided(list []Line, phases []int, listed bool) (steps []int) {
 // phaseParts returns the lines of the steps in a phase that begins at a line: numbered headings, unless only lists count; a list below
 // Tasks, or the numbered list that the phase begins with; or the rows of a numbered table.
 func phaseParts(list []Line, at int, listed bool) (parts []int) {
-	level := 7
 	for i := at + 1; i < len(list) && !listed; i++ {
-		if m := stepParts(list[i]); list[i].Kind == Heading && m != nil && !blueprint.IsAside(m[3]) && list[i].Level <= level {
-			if list[i].Level < level {
-				parts, level = nil, list[i].Level
-			}
+		m := stepParts(list[i])
+		if list[i].Kind != Heading || m == nil || blueprint.IsAside(m[3]) {
+			continue
+		}
+		if last := len(parts) - 1; last < 0 || list[i].Level <= list[parts[last]].Level {
 			parts = append(parts, i)
+		} else if strings.HasPrefix(m[2], stepParts(list[parts[last]])[2]+".") {
+			parts[last] = i // 1.1.1 below 1.1
 		}
 	}
 	if len(parts) > 0 {
@@ -211,14 +269,17 @@ func sectionSteps(list []Line) []int {
 
 // freeBoxes reports whether a text has boxes that are more than criteria.
 func freeBoxes(list []Line) bool {
-	proof, aside := false, false
+	proof, beside := false, 7 // the level of the section beside the work
 	for _, l := range list {
 		text := cmp.Or(l.Rest, l.Text)
-		if l.Kind == Heading {
-			aside = blueprint.IsAside(Unformatted(text))
+		if l.Kind == Heading && l.Level <= beside {
+			beside = 7
+			if blueprint.IsAside(Unformatted(text)) {
+				beside = l.Level
+			}
 		}
 		switch {
-		case l.Box != 0 && !proof && !aside:
+		case l.Box != 0 && !proof && beside == 7:
 			return true
 		case provedBy.MatchString(text):
 			proof = true
@@ -292,9 +353,13 @@ func StepTitle(l Line) (number, title string) {
 func stepParts(l Line) []string {
 	text := strings.TrimLeftFunc(Unformatted(l.Rest), func(r rune) bool { return r != '#' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	m := stepHeading.FindStringSubmatch(dottedStep.ReplaceAllString(text, "$1. $2"))
-	if m != nil {
-		m[2] = strings.ReplaceAll(m[2], "-", ".")
+	if m == nil || m[1] == "" && m[2][0] > '9' {
+		return nil
 	}
+	if m[1] = strings.ToLower(m[1]); m[1] != "" && headingWords[m[1]] == 0 && !slices.Contains([]string{"part", "pr", "slice"}, m[1]) {
+		return nil
+	}
+	m[2] = strings.ReplaceAll(m[2], "-", ".")
 	return m
 }
 
@@ -340,9 +405,16 @@ func endsStep(head, l Line) bool {
 	return l.Kind == Heading || l.Kind == Plain && labelLine.MatchString(l.Text)
 }
 
-// SplitSteps returns the steps that begin at some lines, the numbered headings that they are below, and the other lines. A step ends where
-// the next begins, or a heading that is not below it.
-func SplitSteps(list []Line, starts []int) (steps []Section, phases, rest []Line) {
+// Step is a step of a plan with what it is below.
+type Step struct {
+	Section
+	Phase Line // the numbered heading above, or an empty line
+	Done  bool // a heading above says so
+}
+
+// SplitSteps returns the steps that begin at some lines, and the other lines. A step ends where the next begins, or a heading that is not
+// below it.
+func SplitSteps(list []Line, starts []int) (steps []Step, rest []Line) {
 	rest = append(rest, list[:starts[0]]...)
 	var above [8]Line
 	seen := 0
@@ -353,12 +425,6 @@ func SplitSteps(list []Line, starts []int) (steps []Section, phases, rest []Line
 				clear(above[l.Level+1:])
 			}
 		}
-		phase := Line{}
-		for _, l := range above {
-			if l.N != list[at].N && l.N > 0 && stepParts(l) != nil {
-				phase = l
-			}
-		}
 		end := len(list)
 		if k+1 < len(starts) {
 			end = starts[k+1]
@@ -367,7 +433,19 @@ func SplitSteps(list []Line, starts []int) (steps []Section, phases, rest []Line
 		for own < end && list[at].Kind != Plain && !endsStep(list[at], list[own]) {
 			own++
 		}
-		steps, phases, rest = append(steps, Section{list[at], list[at+1 : own]}), append(phases, phase), append(rest, list[own:end]...)
+		step := Step{Section: Section{list[at], list[at+1 : own]}}
+		for _, l := range above {
+			if l.N != list[at].N && l.N > 0 {
+				name := Unformatted(l.Rest)
+				_, ended := blueprint.Ended(name)
+				open := slices.ContainsFunc(step.Body, func(l Line) bool { return l.Box == ' ' })
+				step.Done = step.Done || blueprint.IsDone(name) || ended && !open
+				if stepParts(l) != nil {
+					step.Phase = l
+				}
+			}
+		}
+		steps, rest = append(steps, step), append(rest, list[own:end]...)
 	}
-	return steps, phases, rest
+	return steps, rest
 }
