@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bytes"
 	"cmp"
 	"path"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
+	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 )
 
@@ -21,6 +23,9 @@ var (
 )
 
 func claimsPlanmode(s source) bool {
+	if len(todosOf(s)) > 0 {
+		return true
+	}
 	fields, marked := s.says(ofRelay), s.says(superpowers)
 	section := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Kind == markdown.Heading && blueprint.IsSection(l.Rest) })
 	if !s.isText() || len(markdown.Steps(s.list)) < 2 {
@@ -33,11 +38,36 @@ func claimsPlanmode(s source) bool {
 	return marked || !fields || s.unclaimed()
 }
 
+// todosOf returns the to-dos in the front matter of a plan of Cursor.
+func todosOf(s source) []*placed.Node {
+	head, _, _ := bytes.Cut(s.data, []byte("\n---"))
+	if !s.isText() || !bytes.Contains(head, []byte("\ntodos:")) {
+		return nil
+	}
+	matter, err := placed.YAML(head) // which the first --- may begin
+	if err != nil {
+		return nil
+	}
+	return matter.Get("todos").List()
+}
+
 // readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list
 // or the headings of a section that is called a plan or steps. They are done in their order; everything else is the description of the
 // epic. Boxes below one are its criteria or its parts; when all are ticked it is done.
 func readPlanmode(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(strings.TrimPrefix(s.title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	if list := todosOf(s); len(list) > 0 {
+		for _, n := range list {
+			if it := d.object(n, "a to-do"); it != nil {
+				it.state = becomes(n.Get("status"), "completed")
+				d.state(it, n.Get("status").String())
+				d.items = append(d.items, it)
+			}
+		}
+		d.prose("", s.body)
+		d.chain(d.items)
+		return
+	}
 	starts := markdown.Steps(s.body)
 	if len(starts) == 0 {
 		d.fail(1, "no step was found in it: numbered headings, or a numbered list below one such as Steps")

@@ -16,7 +16,7 @@ var (
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
 	stepAfter   = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|depende de|dependências|dependencias|abhängig von|dépend de|依存関係|依赖)\W*?[:：]\W*(.*)$`)
-	stepRef     = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)(\d+(?:\.\d+)?[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
+	stepRef     = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)(\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
 	dashed      = pattern.New(`\b\d+-\d+\b`)
 	tableRule   = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
 	stateLine   = pattern.New(`(?i)^[-*\s]*\**status\**\s*:`)
