@@ -79,8 +79,9 @@ func readPlanmode(s source, d *draft) {
 		}
 	}
 	parts, rest := markdown.SplitSteps(s.body, starts)
-	known := map[string]bool{}
+	known, holds := map[string]bool{}, map[int]bool{}
 	for _, part := range parts {
+		holds[part.Phase.N] = true
 		number, _ := markdown.StepTitle(part.Heading)
 		known[number] = true
 	}
@@ -99,6 +100,9 @@ func readPlanmode(s source, d *draft) {
 		}
 	}
 	for _, part := range markdown.Cut(rest, 0) {
+		if number, title := markdown.StepTitle(part.Heading); number != "" && !blueprint.IsAside(title) && !holds[part.Heading.N] {
+			d.tell(part.Heading.N, "this heading has a number, and is not a task")
+		}
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
 	if number, _ := markdown.StepTitle(parts[0].Heading); number != "" || !markdown.HasStatus(parts[0].Body) { // else a backlog

@@ -98,7 +98,7 @@ type series struct {
 
 // headingWords are the words before the numbers of headings, by how sure they are of work: steps are parts of tasks, and phases have parts.
 var headingWords = map[string]int{
-	"task": 3, "story": 3, "tarea": 3, "tarefa": 3, "aufgabe": 3, "step": 2, "schritt": 2, "paso": 2, "passo": 2, "status": 2,
+	"task": 6, "story": 6, "tarea": 6, "tarefa": 6, "aufgabe": 6, "step": 2, "schritt": 2, "paso": 2, "passo": 2, "status": 2,
 	"phase": 1, "milestone": 1, "stage": 1, "sprint": 1, "wave": 1, "fase": 1, "etapa": 1, "étape": 1, "onda": 1,
 }
 
@@ -147,11 +147,11 @@ func headingSeries(list []Line) (lines []int, named bool) {
 		chapters[l.Level] = aside[l.Level]
 	}
 	rank := func(k series) (sure int) {
-		switch sure = 2 * headingWords[k.word]; {
-		case sure > 2 && len(found[k]) < 2:
+		switch sure = headingWords[k.word]; {
+		case sure > 1 && len(found[k]) < 2:
 			sure = 0
 		case k.inside:
-			sure++
+			sure += 2
 		case k.word == "" && chapters[k.level]:
 			sure = -1
 		}
@@ -166,7 +166,7 @@ func headingSeries(list []Line) (lines []int, named bool) {
 	if rank(best) < 0 {
 		return nil, false
 	}
-	return found[best], rank(best) > 3
+	return found[best], headingWords[best.word] > 1 && rank(best) > 1
 }
 
 // HasStatus reports whether the text below a heading begins with its state.
