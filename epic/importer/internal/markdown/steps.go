@@ -32,9 +32,10 @@ var (
 // phases consist of; else the numbered list at the margin, or the headings, of a section of steps, or the rows of a table of states. Where
 // boxes below numbered headings are the work, there are none.
 func Steps(list []Line) []int {
-	best, named := headingSeries(list)
-	loose := freeBoxes(list)
-	if isPhase(list, best) {
+	at := outline(list)
+	best, named := headingSeries(list, at)
+	loose := freeBoxes(list, at)
+	if len(best) > 0 && wordOf(list[best[0]]) == 1 {
 		parts := divided(list, best, false)
 		if loose && !wholes(list, parts) {
 			parts = divided(list, best, true)
@@ -43,7 +44,7 @@ func Steps(list []Line) []int {
 			return parts
 		}
 	}
-	steps := sectionSteps(list)
+	steps := sectionSteps(list, at)
 	switch {
 	case len(best) > 1 && (named || !loose || wholes(list, best)):
 		if slices.Contains(steps, best[0]) && len(steps) > len(best) { // one of them has no number
@@ -53,12 +54,45 @@ func Steps(list []Line) []int {
 	case loose:
 		return nil
 	}
-	for _, row := range Rows(list) {
+	for _, row := range rows(list, true) {
 		if index := strings.Contains(list[row.at].Text, ".md"); !index && (len(steps) == 0 || list[steps[0]].Kind == Plain) {
 			steps = append(steps, row.at)
 		}
 	}
 	return steps
+}
+
+// place is where a line stands.
+type place struct {
+	beside bool // in a section beside the work
+	work   int  // the level of the section of steps that it is in; 0: none
+}
+
+// outline returns where the lines of a text stand.
+func outline(list []Line) []place {
+	at := make([]place, len(list))
+	beside, work := 7, 0 // levels
+	for i, l := range list {
+		if l.Kind != Heading {
+			at[i] = place{beside < 7, work}
+			continue
+		}
+		if l.Level <= work {
+			work = 0
+		}
+		if l.Level <= beside {
+			beside = 7
+		}
+		name, m := Unformatted(l.Rest), stepParts(l)
+		if beside == 7 && (blueprint.IsAside(name) || m != nil && blueprint.IsAside(m[3])) {
+			beside = l.Level
+		}
+		at[i] = place{beside < 7, work}
+		if work == 0 && beside == 7 && l.Level > 1 && stepSection.MatchString(name) {
+			work = l.Level
+		}
+	}
+	return at
 }
 
 // wholes reports whether sections are work as a whole, and not the boxes below them: a quarter has none, or half say what they wait for.
@@ -104,39 +138,25 @@ var headingWords = map[string]int{
 
 // headingSeries returns the lines of numbered headings, and whether they are called tasks, stories or steps. Chapters are none: sections
 // beside the work are numbered with them.
-func headingSeries(list []Line) (lines []int, named bool) {
+func headingSeries(list []Line, at []place) (lines []int, named bool) {
 	found := map[series][]int{}
-	var keys []series
-	beside, work := 7, 7        // levels
+	keys := []series{{}}
 	var aside, chapters [7]bool // by levels: sections beside the work have numbers, and others follow
 	for i, l := range list {
-		if l.Kind != Heading || l.Level > beside {
+		m := stepParts(l)
+		k := series{l.Level, "", at[i].work > 0}
+		switch {
+		case l.Kind != Heading || l.Level == 1:
 			continue
-		}
-		beside = 7
-		if l.Level <= work {
-			work = 7
-		}
-		name, m := Unformatted(l.Rest), stepParts(l)
-		if blueprint.IsAside(name) || m != nil && blueprint.IsAside(m[3]) {
-			beside = l.Level
+		case at[i].beside:
 			aside[l.Level] = aside[l.Level] || m != nil && m[1] == ""
 			continue
-		}
-		if work == 7 && stepSection.MatchString(name) {
-			work = l.Level
-		}
-		k := series{level: l.Level, inside: l.Level > work}
-		switch {
-		case l.Level == 1:
-			continue
+		case m != nil && m[1] == "" && m[2][len(m[2])-1] > '9': // 1A
+			k.word = "step"
 		case m != nil:
 			k.word = m[1]
-			if last := m[2][len(m[2])-1]; k.word == "" && last > '9' { // 1A
-				k.word = "step"
-			}
-		case HasStatus(list[i+1:]) && !itemID.MatchString(name):
-			k = series{level: l.Level, word: "status"}
+		case HasStatus(list[i+1:]) && !itemID.MatchString(Unformatted(l.Rest)):
+			k = series{l.Level, "status", false}
 		default:
 			continue
 		}
@@ -146,26 +166,21 @@ func headingSeries(list []Line) (lines []int, named bool) {
 		found[k] = append(found[k], i)
 		chapters[l.Level] = aside[l.Level]
 	}
-	rank := func(k series) (sure int) {
-		switch sure = headingWords[k.word]; {
+	rank := func(k series) int {
+		switch sure := headingWords[k.word]; {
 		case sure > 1 && len(found[k]) < 2:
-			sure = 0
+			return 0
 		case k.inside:
-			sure += 2
+			return sure + 2
 		case k.word == "" && chapters[k.level]:
-			sure = -1
+			return -1
+		default:
+			return sure
 		}
-		return sure
-	}
-	if len(keys) == 0 {
-		return nil, false
 	}
 	best := slices.MaxFunc(keys, func(a, b series) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(found[a]), len(found[b])))
 	})
-	if rank(best) < 0 {
-		return nil, false
-	}
 	return found[best], headingWords[best.word] > 1 && rank(best) > 1
 }
 
@@ -175,22 +190,16 @@ func HasStatus(below []Line) bool {
 	return i >= 0 && stateLine.MatchString(below[i].Text)
 }
 
-func headingWord(l Line) int {
+// wordOf returns what the word before the number of a heading is worth.
+func wordOf(l Line) int {
 	if m := stepParts(l); m != nil {
 		return headingWords[m[1]]
 	}
 	return 0
 }
 
-func isPhase(list []Line, lines []int) bool {
-	return len(lines) > 0 && headingWord(list[lines[0]]) == 1
-}
-
 // divided returns the lines of the steps that phases consist of, if at least half of them name some; the others are steps themselves.
 func divided(list []Line, phases []int, listed bool) (steps []int) {
-	if !isPhase(list, phases) {
-		return nil
-	}
 	with := 0
 	for _, at := range phases {
 		parts := phaseParts(list[:sectionEnd(list, at)], at, listed)
@@ -237,49 +246,38 @@ func phaseParts(list []Line, at int, listed bool) (parts []int) {
 		}
 	}
 	if len(parts) == 0 {
-		for _, row := range rows(list, at+1, false) {
-			parts = append(parts, row.at)
+		for _, row := range rows(list[at+1:], false) {
+			parts = append(parts, at+1+row.at)
 		}
 	}
 	return parts
 }
 
-// sectionSteps returns the lines of the numbered list, or of the headings, in a section of steps.
-func sectionSteps(list []Line) []int {
-	section := 0
-	var items, headings []int
+// sectionSteps returns the lines of the numbered lists, or of the headings, in sections of steps.
+func sectionSteps(list []Line, at []place) (steps []int) {
+	var headings []int
 	for i, l := range list {
 		switch {
-		case section > 0 && len(headings) == 0 && l.Kind == Item && l.Indent == 0 && stepItem.MatchString(l.Text):
-			items = append(items, i)
-		case section > 0 && l.Level == section+1 && !blueprint.IsAside(Unformatted(l.Rest)):
+		case at[i].beside || at[i].work == 0:
+		case l.Level == at[i].work+1:
 			headings = append(headings, i)
-		case l.Kind != Heading, section > 0 && l.Level > section:
-		case len(items)+len(headings) > 0 || l.Level == 1 || !stepSection.MatchString(Unformatted(l.Rest)) || blueprint.IsAside(Unformatted(l.Rest)):
-			section = 0
-		default:
-			section = l.Level
+		case len(headings) == 0 && l.Kind == Item && l.Indent == 0 && stepItem.MatchString(l.Text):
+			steps = append(steps, i)
 		}
 	}
-	if len(items) > 0 {
-		return items
+	if len(steps) > 0 {
+		return steps
 	}
 	return headings
 }
 
 // freeBoxes reports whether a text has boxes that are more than criteria.
-func freeBoxes(list []Line) bool {
-	proof, beside := false, 7 // the level of the section beside the work
-	for _, l := range list {
+func freeBoxes(list []Line, at []place) bool {
+	proof := false
+	for i, l := range list {
 		text := cmp.Or(l.Rest, l.Text)
-		if l.Kind == Heading && l.Level <= beside {
-			beside = 7
-			if blueprint.IsAside(Unformatted(text)) {
-				beside = l.Level
-			}
-		}
 		switch {
-		case l.Box != 0 && !proof && beside == 7:
+		case l.Box != 0 && !proof && !at[i].beside:
 			return true
 		case provedBy.MatchString(text):
 			proof = true
@@ -299,13 +297,12 @@ type Row struct {
 }
 
 // Rows returns the rows of tables with the column Status.
-func Rows(list []Line) []Row { return rows(list, 0, true) }
+func Rows(list []Line) []Row { return rows(list, true) }
 
-// rows returns the rows of tables from a line on: all, or those of tables with the column Status.
-func rows(list []Line, from int, stated bool) (found []Row) {
+// rows returns the rows of tables: all, or those of tables with the column Status.
+func rows(list []Line, stated bool) (found []Row) {
 	status, table := -1, false
-	for i := from; i < len(list); i++ {
-		l := list[i]
+	for i, l := range list {
 		cells := rowCells(l)
 		switch {
 		case l.Kind == Code || !strings.Contains(l.Text, "|"):
