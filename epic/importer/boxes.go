@@ -14,7 +14,8 @@ import (
 )
 
 func claimsBoxes(s source) bool {
-	todo := boxesOpen.MatchString(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	name := strings.NewReplacer("_", " ", "-", " ").Replace(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	todo := boxesOpen.MatchString(name)
 	phases, marked, last := 0, false, ""
 	for _, l := range s.list {
 		if l.Box != 0 && blueprint.IsSection(last) {
@@ -142,7 +143,7 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 			it.done = true
 			d.tell(it.line, "this box is open, and "+markdown.Clip(cmp.Or(name, "its section"), 60)+" is done: it is left out")
 		}
-		if e.Number != "" {
+		if e.Number != "" || e.Line.Numbered {
 			numbered = append(numbered, it)
 		}
 		if own {

@@ -14,13 +14,14 @@ import (
 
 // Line is one line of a markdown file, outside of code blocks and comments as far as its kind says.
 type Line struct {
-	N      int // from 1
-	Text   string
-	Kind   Kind
-	Indent int    // in columns
-	Level  int    // of a heading
-	Rest   string // of a heading or item: what follows its mark
-	Box    byte   // of an item: ' ' or 'x' for a check box, '*' for one that is optional, 0 for none
+	N        int // from 1
+	Text     string
+	Kind     Kind
+	Indent   int    // in columns
+	Level    int    // of a heading
+	Rest     string // of a heading or item: what follows its mark
+	Numbered bool   // an item of a numbered list
+	Box      byte   // of an item: ' ' or 'x' for a check box, '*' for one that is optional, 0 for none
 }
 
 // Kind says what a line is.
@@ -91,7 +92,7 @@ func (l *Line) classify() {
 	if m == nil {
 		return
 	}
-	l.Kind, l.Rest = Item, m[2]
+	l.Kind, l.Rest, l.Numbered = Item, m[2], text[0] >= '0'
 	if box := boxForm.FindStringSubmatch(l.Rest); box != nil {
 		l.Box, l.Rest = strings.ToLower(cmp.Or(box[1], " "))[0], box[3]
 		if box[2] != "" && l.Box == ' ' {

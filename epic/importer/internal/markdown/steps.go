@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	stepHeading = pattern.New(`^(?i:(\pL{2,9})[ \t]+)?#?([0-9]{1,3}(?:[.-][0-9]{1,3}){0,2}[A-Za-z]?|[A-Z])(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
-	dottedStep  = pattern.New(`^((?:\pL{2,9}[ \t]+)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
+	stepHeading = pattern.New(`^(?:(\pL{2,9})[ \t-]*)?#?([0-9]{1,3}(?:[.-][0-9]{1,3}){0,2}[A-Za-z]?|\b[A-Z])(?:[.):：、]|[ \t]+[–—-])[ \t]*(.+)$`)
+	dottedStep  = pattern.New(`^((?:\pL{2,9}[ \t-]*)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
 	stepAfter   = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|depende de|dependências|dependencias|abhängig von|dépend de|依存関係|依赖)\W*?[:：]\W*(.*)$`)
@@ -99,10 +99,10 @@ func outline(list []Line) []place {
 func wholes(list []Line, lines []int) bool {
 	bare, ordered := 0, 0
 	for _, at := range lines {
-		boxes, after := false, false
-		for _, l := range list[at+1 : sectionEnd(list, at)] {
+		boxes, after, body := false, false, list[at+1:sectionEnd(list, at)]
+		for _, l := range body {
 			boxes = boxes || l.Box != 0
-			after = after || After(l, nil) != nil
+			after = after || After(l, nil) != nil || l.Box != 0 && l.Numbered && HasStatus(body) // steps of one task
 		}
 		if !boxes {
 			bare++
@@ -133,7 +133,8 @@ type series struct {
 // headingWords are the words before the numbers of headings, by how sure they are of work: steps are parts of tasks, and phases have parts.
 var headingWords = map[string]int{
 	"task": 6, "story": 6, "tarea": 6, "tarefa": 6, "aufgabe": 6, "step": 2, "schritt": 2, "paso": 2, "passo": 2, "status": 2,
-	"phase": 1, "milestone": 1, "stage": 1, "sprint": 1, "wave": 1, "fase": 1, "etapa": 1, "étape": 1, "onda": 1,
+	"タスク": 6, "任务": 6, "작업": 6, "ステップ": 2, "步骤": 2, "단계": 2, "feature": 2, "module": 2,
+	"フェーズ": 1, "阶段": 1, "phase": 1, "milestone": 1, "stage": 1, "sprint": 1, "wave": 1, "fase": 1, "etapa": 1, "étape": 1, "onda": 1,
 }
 
 // headingSeries returns the lines of numbered headings, and whether they are called tasks, stories or steps. Chapters are none: sections
@@ -184,10 +185,19 @@ func headingSeries(list []Line, at []place) (lines []int, named bool) {
 	return found[best], headingWords[best.word] > 1 && rank(best) > 1
 }
 
-// HasStatus reports whether the text below a heading begins with its state.
+// HasStatus reports whether the first paragraph below a heading says how far it is.
 func HasStatus(below []Line) bool {
-	i := slices.IndexFunc(below, func(l Line) bool { return l.Kind != Blank })
-	return i >= 0 && stateLine.MatchString(below[i].Text)
+	begun := false
+	for _, l := range below {
+		if stateLine.MatchString(l.Text) {
+			return true
+		}
+		if l.Kind == Heading || l.Kind == Blank && begun {
+			return false
+		}
+		begun = begun || l.Kind != Blank
+	}
+	return false
 }
 
 // wordOf returns what the word before the number of a heading is worth.
