@@ -119,6 +119,9 @@ func takeStep(d *draft, step markdown.Step, known map[string]bool) {
 	}
 	it := boxItem(d, &markdown.Entry{Title: title, Line: head}, markdown.Unformatted(phase.Rest))
 	it.id, it.as = cmp.Or(number, it.id), "T"+cmp.Or(number, it.as[1:])
+	if head.Kind == markdown.Plain {
+		it.say(head.Text) // the row of a table
+	}
 	open, files := false, false
 	for _, l := range below {
 		text := cmp.Or(l.Rest, l.Text)
