@@ -16,10 +16,8 @@ import (
 
 var (
 	superpowers = pattern.New(`(?i)\bsuperpowers:|\bexecuting-plans\b`)
-	stepBox     = pattern.New(`^\**Step \d+\b`)
 	ofRelay     = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|timeout|budget|max attempts|runner)\b[^:]{0,3}:|priority:?\*\*:?\s*p[0-3]\b)`)
 	stepInCode  = pattern.New(`(?i)^#{2,4} (?:task|story) \d+`)
-	filesLabel  = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)
 )
 
 func claimsPlanmode(s source) bool {
@@ -40,14 +38,11 @@ func claimsPlanmode(s source) bool {
 
 // todosOf returns the to-dos in the front matter of a plan of Cursor.
 func todosOf(s source) []*placed.Node {
-	head, _, _ := bytes.Cut(s.data, []byte("\n---"))
+	head, _, _ := bytes.Cut(s.data, []byte("\n---")) // the first --- may begin YAML
 	if !s.isText() || !bytes.Contains(head, []byte("\ntodos:")) {
 		return nil
 	}
-	matter, err := placed.YAML(head) // which the first --- may begin
-	if err != nil {
-		return nil
-	}
+	matter, _ := placed.YAML(head)
 	return matter.Get("todos").List()
 }
 
@@ -57,15 +52,8 @@ func todosOf(s source) []*placed.Node {
 func readPlanmode(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(strings.TrimPrefix(s.title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	if list := todosOf(s); len(list) > 0 {
-		for _, n := range list {
-			if it := d.object(n, "a to-do"); it != nil {
-				it.state = becomes(n.Get("status"), "completed")
-				d.state(it, n.Get("status").String())
-				d.items = append(d.items, it)
-			}
-		}
+		readTodos(d, list)
 		d.prose("", s.body)
-		d.chain(d.items)
 		return
 	}
 	starts := markdown.Steps(s.body)
@@ -78,19 +66,11 @@ func readPlanmode(s source, d *draft) {
 			d.tell(l.N, "this heading is in a block of code, so it is not a task")
 		}
 	}
-	parts, rest := markdown.SplitSteps(s.body, starts)
-	known, holds := map[string]bool{}, map[int]bool{}
-	for _, part := range parts {
-		holds[part.Phase.N] = true
-		number, _ := markdown.StepTitle(part.Heading)
-		known[number] = true
-	}
-	for _, part := range parts {
-		takeStep(d, part, known)
-	}
-	byID := map[string]*item{}
-	for _, it := range d.items {
-		byID[it.id] = it
+	steps, rest := markdown.SplitSteps(s.body, starts)
+	byID, holds := map[string]*item{}, map[int]bool{}
+	for i := range steps {
+		it := takeStep(d, &steps[i])
+		byID[it.id], holds[steps[i].Phase.N] = it, true
 	}
 	for _, row := range markdown.Rows(s.body) {
 		if it := byID[row.Number]; it != nil {
@@ -105,57 +85,29 @@ func readPlanmode(s source, d *draft) {
 		}
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
-	if number, _ := markdown.StepTitle(parts[0].Heading); number != "" || !markdown.HasStatus(parts[0].Body) { // else a backlog
+	if !steps[0].Backlog {
 		d.chain(d.items)
 	}
 }
 
-// takeStep adds the task of a step, which may be a part of a phase.
-func takeStep(d *draft, step markdown.Step, known map[string]bool) {
-	head, below, phase := step.Heading, step.Body, step.Phase
-	number, title := markdown.StepTitle(head)
-	if whole, _ := markdown.StepTitle(phase); head.Kind == markdown.Item && whole != "" && number != "" {
-		number = whole + "." + number
-	}
-	it := boxItem(d, &markdown.Entry{Title: title, Line: head}, markdown.Unformatted(phase.Rest))
-	it.id, it.as = cmp.Or(number, it.id), "T"+cmp.Or(number, it.as[1:])
-	if head.Kind == markdown.Plain {
-		it.say(head.Text) // the row of a table
-	}
-	open, files := false, false
-	for _, l := range below {
-		text := cmp.Or(l.Rest, l.Text)
-		waitsFor(it, markdown.After(l, known))
-		switch m := filesLabel.FindStringSubmatch(text); {
-		case m != nil:
-			files, it.files = true, blueprint.FilesIn(it.files, m[1], true)
-		case files && l.Kind == markdown.Item && l.Box == 0:
-			it.files = blueprint.FilesIn(it.files, l.Rest, true)
-		case l.Kind == markdown.Heading, l.Kind == markdown.Plain && l.Indent == 0:
-			files = false
-		}
-		if l.Box != 0 {
-			it.boxes = append(it.boxes, l.N)
-			open = open || !l.Done()
+// readTodos takes the to-dos of a plan of Cursor.
+func readTodos(d *draft, list []*placed.Node) {
+	for _, n := range list {
+		if it := d.object(n, "a to-do"); it != nil {
+			it.state = becomes(n.Get("status"), "completed")
+			d.state(it, n.Get("status").String())
+			d.items = append(d.items, it)
 		}
 	}
-	said := proof(it, below)
-	it.done = it.done || step.Done || len(it.boxes) > 0 && !open || markdown.IsComplete(below)
-	it.say(markdown.Join(said))
+	d.chain(d.items)
 }
 
-// proof takes the boxes below a step as its criteria, with the lists below them. It returns the other lines.
-func proof(it *item, below []markdown.Line) (said []markdown.Line) {
-	column := -1 // of the last criterion
-	for _, l := range below {
-		switch last := len(it.criteria) - 1; {
-		case l.Box != 0 && !stepBox.MatchString(l.Rest):
-			it.criteria, column = append(it.criteria, l.Rest), l.Indent
-		case column >= 0 && l.Kind == markdown.Item && l.Indent > column:
-			it.criteria[last] += "\n" + strings.TrimSpace(l.Text)
-		default:
-			said, column = append(said, l), -1
-		}
-	}
-	return said
+// takeStep adds the task of a step.
+func takeStep(d *draft, s *markdown.Step) *item {
+	it := boxItem(d, &markdown.Entry{Title: s.Title, Line: s.Line}, markdown.Unformatted(s.Phase.Rest))
+	it.id, it.as = cmp.Or(s.Number, it.id), "T"+cmp.Or(s.Number, it.as[1:])
+	it.files, it.criteria, it.boxes, it.done = s.Files, s.Criteria, s.Boxes, it.done || s.Done
+	waitsFor(it, s.After)
+	it.say(s.Text)
+	return it
 }

@@ -15,9 +15,6 @@ var (
 	dottedStep  = pattern.New(`^((?:\pL{2,9}[ \t-]*)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
-	stepAfter   = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|depende de|dependências|dependencias|abhängig von|dépend de|依存関係|依赖)\W*?[:：]\W*(.*)$`)
-	stepRef     = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)(\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
-	dashed      = pattern.New(`\b\d+-\d+\b`)
 	tableRule   = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
 	stateLine   = pattern.New(`(?i)^[-*\s]*\**status\**\s*:`)
 	itemID      = pattern.New(`^[A-Z]+-?\d`)
@@ -35,14 +32,8 @@ func Steps(list []Line) []int {
 	at := outline(list)
 	best, named := headingSeries(list, at)
 	loose := freeBoxes(list, at)
-	if len(best) > 0 && wordOf(list[best[0]]) == 1 {
-		parts := divided(list, best, false)
-		if loose && !wholes(list, parts) {
-			parts = divided(list, best, true)
-		}
-		if len(parts) > 0 {
-			return parts
-		}
+	if parts := divided(list, best, loose); len(parts) > 0 {
+		return parts
 	}
 	steps := sectionSteps(list, at)
 	switch {
@@ -167,22 +158,25 @@ func headingSeries(list []Line, at []place) (lines []int, named bool) {
 		found[k] = append(found[k], i)
 		chapters[l.Level] = aside[l.Level]
 	}
-	rank := func(k series) int {
-		switch sure := headingWords[k.word]; {
-		case sure > 1 && len(found[k]) < 2:
-			return 0
-		case k.inside:
-			return sure + 2
-		case k.word == "" && chapters[k.level]:
-			return -1
-		default:
-			return sure
-		}
-	}
+	rank := func(k series) int { return k.rank(len(found[k]), chapters[k.level]) }
 	best := slices.MaxFunc(keys, func(a, b series) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(found[a]), len(found[b])))
 	})
 	return found[best], headingWords[best.word] > 1 && rank(best) > 1
+}
+
+// rank says how sure so many headings are of work; chapters says that sections beside the work are numbered with them.
+func (k series) rank(count int, chapters bool) int {
+	switch sure := headingWords[k.word]; {
+	case sure > 1 && count < 2:
+		return 0
+	case k.inside:
+		return sure + 2
+	case k.word == "" && chapters:
+		return -1
+	default:
+		return sure
+	}
 }
 
 // HasStatus reports whether the first paragraph below a heading says how far it is.
@@ -209,21 +203,27 @@ func wordOf(l Line) int {
 }
 
 // divided returns the lines of the steps that phases consist of, if at least half of them name some; the others are steps themselves.
-func divided(list []Line, phases []int, listed bool) (steps []int) {
-	with := 0
-	for _, at := range phases {
-		parts := phaseParts(list[:sectionEnd(list, at)], at, listed)
-		if len(parts) > 0 {
-			with++
-		} else {
-			parts = []int{at}
-		}
-		steps = append(steps, parts...)
-	}
-	if 2*with < len(phases) {
+// Loose says that there are boxes that may be the work.
+func divided(list []Line, phases []int, loose bool) []int {
+	if len(phases) == 0 || wordOf(list[phases[0]]) != 1 {
 		return nil
 	}
-	return steps
+	for _, listed := range []bool{false, true} {
+		with, steps := 0, []int(nil)
+		for _, at := range phases {
+			parts := phaseParts(list[:sectionEnd(list, at)], at, listed)
+			if len(parts) > 0 {
+				with++
+			} else {
+				parts = []int{at}
+			}
+			steps = append(steps, parts...)
+		}
+		if 2*with >= len(phases) && (listed || !loose || wholes(list, steps)) {
+			return steps
+		}
+	}
+	return nil
 }
 
 // phaseParts returns the lines of the steps in a phase that begins at a line: numbered headings, unless only lists count; a list below
@@ -240,24 +240,28 @@ func phaseParts(list []Line, at int, listed bool) (parts []int) {
 			parts[last] = i // 1.1.1 below 1.1
 		}
 	}
-	if len(parts) > 0 {
-		return parts
+	if len(parts) == 0 {
+		parts = listedParts(list, at)
 	}
+	if len(parts) == 0 {
+		for _, row := range rows(list[at+1:], false) {
+			parts = append(parts, at+1+row.at)
+		}
+	}
+	return parts
+}
+
+func listedParts(list []Line, at int) (parts []int) {
 	direct, labelled := true, false
 	for i := at + 1; i < len(list); i++ {
 		l := list[i]
 		switch {
 		case l.Kind == Heading || labelLine.MatchString(l.Text):
 			direct, labelled = false, taskLabel.MatchString(cmp.Or(l.Rest, l.Text))
-		case l.Kind == Item && l.Indent == 0 && l.Box == 0 && (labelled || direct && stepItem.MatchString(l.Text)):
-			parts = append(parts, i)
 		case l.Kind == Plain && l.Indent == 0:
 			direct = false
-		}
-	}
-	if len(parts) == 0 {
-		for _, row := range rows(list[at+1:], false) {
-			parts = append(parts, at+1+row.at)
+		case l.Kind == Item && l.Indent == 0 && l.Box == 0 && (labelled || direct && l.Numbered):
+			parts = append(parts, i)
 		}
 	}
 	return parts
@@ -271,7 +275,7 @@ func sectionSteps(list []Line, at []place) (steps []int) {
 		case at[i].beside || at[i].work == 0:
 		case l.Level == at[i].work+1:
 			headings = append(headings, i)
-		case len(headings) == 0 && l.Kind == Item && l.Indent == 0 && stepItem.MatchString(l.Text):
+		case len(headings) == 0 && l.Numbered && l.Indent == 0:
 			steps = append(steps, i)
 		}
 	}
@@ -384,75 +388,4 @@ func Labelled(list []Line) []Line {
 		}
 	}
 	return list
-}
-
-// After returns what a line such as Depends on: Task 1 names; empty and not nil if it says that there is nothing. Known are the numbers
-// that steps have: 2-1 may be one, or a range.
-func After(l Line, known map[string]bool) []Reference {
-	switch m := stepAfter.FindStringSubmatch(cmp.Or(l.Rest, l.Text)); {
-	case m == nil:
-		return nil
-	case Nothing.MatchString(m[1]):
-		return []Reference{}
-	default:
-		return references(stepRef, dashed.ReplaceAllStringFunc(m[1], func(number string) string {
-			if dotted := strings.Replace(number, "-", ".", 1); known[dotted] {
-				return dotted
-			}
-			return number
-		}), l.N)
-	}
-}
-
-// endsStep reports whether a line ends the text of a step.
-func endsStep(head, l Line) bool {
-	if head.Kind == Heading {
-		return l.Kind == Heading && l.Level <= head.Level
-	}
-	return l.Kind == Heading || l.Kind == Plain && labelLine.MatchString(l.Text)
-}
-
-// Step is a step of a plan with what it is below.
-type Step struct {
-	Section
-	Phase Line // the numbered heading above, or an empty line
-	Done  bool // a heading above says so
-}
-
-// SplitSteps returns the steps that begin at some lines, and the other lines. A step ends where the next begins, or a heading that is not
-// below it.
-func SplitSteps(list []Line, starts []int) (steps []Step, rest []Line) {
-	rest = append(rest, list[:starts[0]]...)
-	var above [8]Line
-	seen := 0
-	for k, at := range starts {
-		for ; seen <= at; seen++ {
-			if l := list[seen]; l.Kind == Heading {
-				above[l.Level] = l
-				clear(above[l.Level+1:])
-			}
-		}
-		end := len(list)
-		if k+1 < len(starts) {
-			end = starts[k+1]
-		}
-		own := at + 1
-		for own < end && list[at].Kind != Plain && !endsStep(list[at], list[own]) {
-			own++
-		}
-		step := Step{Section: Section{list[at], list[at+1 : own]}}
-		for _, l := range above {
-			if l.N != list[at].N && l.N > 0 {
-				name := Unformatted(l.Rest)
-				_, ended := blueprint.Ended(name)
-				open := slices.ContainsFunc(step.Body, func(l Line) bool { return l.Box == ' ' })
-				step.Done = step.Done || blueprint.IsDone(name) || ended && !open
-				if stepParts(l) != nil {
-					step.Phase = l
-				}
-			}
-		}
-		steps, rest = append(steps, step), append(rest, list[own:end]...)
-	}
-	return steps, rest
 }
