@@ -86,8 +86,8 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 		return l.Box != 0 || l.Kind == markdown.Heading && boxesOpen.MatchString(l.Rest)
 	})
 	r := boxReader{d: d, numbered: numbered, points: !boxed}
-	var above [7]string  // the headings that a section is below
-	done, beside := 0, 0 // levels of the sections whose work is done, and that have none
+	var above [7]string // the headings that a section is below
+	done := 0           // the level of the section whose work is done
 	for _, part := range markdown.Cut(markdown.Labelled(list), 0) {
 		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
 		above[level] = name
@@ -98,13 +98,7 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 		if done == 0 && (blueprint.IsDone(name) || markdown.IsComplete(part.Body)) {
 			done = level
 		}
-		if level <= beside {
-			beside = 0
-		}
-		if beside == 0 && blueprint.IsAside(name) {
-			beside = level
-		}
-		if beside > 0 {
+		if part.Beside {
 			aside(d, name, part.Body)
 			continue
 		}

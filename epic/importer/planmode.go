@@ -15,25 +15,24 @@ import (
 )
 
 var (
-	superpowers = pattern.New(`(?i)\bsuperpowers:|\bexecuting-plans\b`)
-	ofRelay     = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|timeout|budget|max attempts|runner)\b[^:]{0,3}:|priority:?\*\*:?\s*p[0-3]\b)`)
-	stepInCode  = pattern.New(`(?i)^#{2,4} (?:task|story) \d+`)
+	ofRelay    = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|timeout|budget|max attempts|runner)\b[^:]{0,3}:|priority:?\*\*:?\s*p[0-3]\b)`)
+	stepInCode = pattern.New(`(?i)^#{2,4} (?:task|story) \d+`)
 )
 
 func claimsPlanmode(s source) bool {
 	if len(todosOf(s)) > 0 {
 		return true
 	}
-	fields, marked := s.says(ofRelay), s.says(superpowers)
+	fields := s.says(ofRelay)
 	section := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Kind == markdown.Heading && blueprint.IsSection(l.Rest) })
 	if !s.isText() || len(markdown.Steps(s.list)) < 2 {
 		return false
 	}
-	if section && !fields && !marked { // a blueprint, unless its prose is none
+	if section && !fields { // a blueprint, unless its prose is none
 		_, err := blueprint.Parse(s.name, s.data, time.Time{})
 		return err != nil
 	}
-	return marked || !fields || s.unclaimed()
+	return !fields || s.unclaimed()
 }
 
 // todosOf returns the to-dos in the front matter of a plan of Cursor.
@@ -61,11 +60,6 @@ func readPlanmode(s source, d *draft) {
 		d.fail(1, "no step was found in it: numbered headings, or a numbered list below one such as Steps")
 		return
 	}
-	for _, l := range s.body {
-		if l.Kind == markdown.Code && stepInCode.MatchString(l.Text) {
-			d.tell(l.N, "this heading is in a block of code, so it is not a task")
-		}
-	}
 	steps, rest := markdown.SplitSteps(s.body, starts)
 	byID, holds := map[string]*item{}, map[int]bool{}
 	for i := range steps {
@@ -79,14 +73,24 @@ func readPlanmode(s source, d *draft) {
 			d.tell(row.Line, "this row of a table is not a task")
 		}
 	}
+	nameCode(d, s.body)
 	for _, part := range markdown.Cut(rest, 0) {
-		if number, title := markdown.StepTitle(part.Heading); number != "" && !blueprint.IsAside(title) && !holds[part.Heading.N] {
+		if number, _ := markdown.StepTitle(part.Heading); number != "" && !part.Beside && !holds[part.Heading.N] {
 			d.tell(part.Heading.N, "this heading has a number, and is not a task")
 		}
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
 	if !steps[0].Backlog {
 		d.chain(d.items)
+	}
+}
+
+// nameCode names the steps that only stand in blocks of code.
+func nameCode(d *draft, list []markdown.Line) {
+	for _, l := range list {
+		if l.Kind == markdown.Code && stepInCode.MatchString(l.Text) {
+			d.tell(l.N, "this heading is in a block of code, so it is not a task")
+		}
 	}
 }
 

@@ -125,16 +125,18 @@ func Clip(text string, most int) string {
 type Section struct {
 	Heading Line
 	Body    []Line
+	Beside  bool // it is, or is in, a section beside the work; known of all levels
 }
 
 // Cut returns the sections of a level, or of every level if it is 0, behind one without a heading: what stands before them. Headings above
 // the level end a section, and are part of nothing.
 func Cut(list []Line, level int) []Section {
 	parts, open := []Section{{}}, true
-	for _, l := range list {
+	at := outline(list)
+	for i, l := range list {
 		heading := l.Kind == Heading
 		if heading && (level == 0 || l.Level == level) {
-			parts, open = append(parts, Section{Heading: l}), true
+			parts, open = append(parts, Section{Heading: l, Beside: at[i].beside}), true
 			continue
 		}
 		if open = open && (len(parts) == 1 || !heading || l.Level > level); open {
