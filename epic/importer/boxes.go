@@ -15,7 +15,7 @@ import (
 
 func claimsBoxes(s source) bool {
 	name := strings.NewReplacer("_", " ", "-", " ").Replace(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
-	todo := boxesOpen.MatchString(name)
+	todo := boxesOpen.MatchString(name) || strings.EqualFold(name, "next steps")
 	phases, marked, last := 0, false, ""
 	for _, l := range s.list {
 		if l.Box != 0 && blueprint.IsSection(last) {
@@ -65,7 +65,7 @@ func readBoxes(s source, d *draft) {
 }
 
 var (
-	boxesOpen  = pattern.New(`(?i)^\W*(?:(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned|follow-?ups?|not (?:yet )?(?:done|started)|outstanding)\b\W*)+(?:tasks?|items?|work)?\W*$`)
+	boxesOpen  = pattern.New(`(?i)^\W*(?:(?:pending|to-?\s?do|backlog|next(?: up)?|in progress|open|remaining|planned|follow-?ups?|not (?:yet )?(?:done|started)|outstanding)\b\W*)+(?:tasks?|items?|work)?\W*$`)
 	boxesPhase = pattern.New(`^(?i:phase|milestone|stage|sprint)\s+\d|^[PM]\d+\b`)
 	boxesOrder = pattern.New(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
 )

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	stepHeading = pattern.New(`^(?:(\pL{2,9})[ \t-]*)?#?([0-9]{1,3}(?:[.-][0-9]{1,3}){0,2}[A-Za-z]?|\b[A-Z])(?:[.):：、]|[ \t]+[–—-])[ \t]*(.+)$`)
+	stepHeading = pattern.New(`^(?:(\pL{2,9})[ \t-]*)?#?([0-9]{1,3}(?:[.-][0-9]{1,3}){0,2}[A-Za-z]?|\b[A-Z])(?:(?:[.):：、]|[ \t]+[–—-])[ \t]*(.+))?$`)
 	dottedStep  = pattern.New(`^((?:\pL{2,9}[ \t-]*)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
@@ -37,6 +37,8 @@ func Steps(list []Line) []int {
 	}
 	steps := sectionSteps(list, at)
 	switch {
+	case len(steps) > 1 && list[steps[0]].Numbered && len(best) > 0 && wordOf(list[best[0]]) == 0 && at[best[0]].work == 0: // a list says it better
+		return steps
 	case len(best) > 1 && (named || !loose || wholes(list, best)):
 		if slices.Contains(steps, best[0]) && len(steps) > len(best) { // one of them has no number
 			return steps
@@ -94,6 +96,9 @@ func wholes(list []Line, lines []int) bool {
 		for _, l := range body {
 			boxes = boxes || l.Box != 0
 			after = after || After(l, nil) != nil || l.Box != 0 && l.Numbered && HasStatus(body) // steps of one task
+		}
+		if _, title := StepTitle(list[at]); boxes && strings.HasPrefix(strings.ToLower(title), "deliverable") {
+			return false // a list of them all
 		}
 		if !boxes {
 			bare++
@@ -364,9 +369,10 @@ func StepTitle(l Line) (number, title string) {
 func stepParts(l Line) []string {
 	text := strings.TrimLeftFunc(Unformatted(l.Rest), func(r rune) bool { return r != '#' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	m := stepHeading.FindStringSubmatch(dottedStep.ReplaceAllString(text, "$1. $2"))
-	if m == nil || m[1] == "" && m[2][0] > '9' {
+	if m == nil || m[1] == "" && (m[2][0] > '9' || m[3] == "") {
 		return nil
 	}
+	m[3] = cmp.Or(m[3], m[0])
 	if m[1] = strings.ToLower(m[1]); m[1] != "" && headingWords[m[1]] == 0 && !slices.Contains([]string{"part", "pr", "slice"}, m[1]) {
 		return nil
 	}
@@ -380,8 +386,8 @@ func Labelled(list []Line) []Line {
 	for i := range list {
 		l := &list[i]
 		switch label := l.Kind == Plain && labelLine.MatchString(l.Text); {
-		case label && (inside || blueprint.IsAside(l.Text)):
-			inside = blueprint.IsAside(l.Text)
+		case label && (inside || blueprint.IsAside(l.Text) || blueprint.IsDone(l.Text)):
+			inside = blueprint.IsAside(l.Text) || blueprint.IsDone(l.Text)
 			l.Kind, l.Level, l.Rest = Heading, 6, l.Text
 		case l.Kind == Heading:
 			inside = false
