@@ -129,7 +129,7 @@ type series struct {
 // headingWords are the words before the numbers of headings, by how sure they are of work: steps are parts of tasks, and phases have parts.
 var headingWords = map[string]int{
 	"task": 6, "story": 6, "tarea": 6, "tarefa": 6, "aufgabe": 6, "step": 2, "schritt": 2, "paso": 2, "passo": 2, "status": 2,
-	"タスク": 6, "任务": 6, "작업": 6, "ステップ": 2, "步骤": 2, "단계": 2, "feature": 2, "module": 2,
+	"タスク": 6, "任务": 6, "작업": 6, "ステップ": 2, "步骤": 2, "단계": 2, "feature": 2, "module": 2, "fix": 2, "bug": 2, "ticket": 2,
 	"フェーズ": 1, "阶段": 1, "phase": 1, "milestone": 1, "stage": 1, "sprint": 1, "wave": 1, "fase": 1, "etapa": 1, "étape": 1, "onda": 1,
 }
 
