@@ -36,8 +36,9 @@ func Steps(list []Line) []int {
 		return parts
 	}
 	steps := sectionSteps(list, at)
+	chapter := len(best) > 0 && wordOf(list[best[0]]) == 0 && at[best[0]].work == 0
 	switch {
-	case len(steps) > 1 && list[steps[0]].Numbered && len(best) > 0 && wordOf(list[best[0]]) == 0 && at[best[0]].work == 0: // a list says it better
+	case chapter && len(steps) > 1 && list[steps[0]].Numbered:
 		return steps
 	case len(best) > 1 && (named || !loose || wholes(list, best)):
 		if slices.Contains(steps, best[0]) && len(steps) > len(best) { // one of them has no number
@@ -46,9 +47,16 @@ func Steps(list []Line) []int {
 		return best
 	case loose:
 		return nil
+	case len(steps) > 0:
+		return steps
 	}
-	for _, row := range rows(list, true) {
-		if index := strings.Contains(list[row.at].Text, ".md"); !index && (len(steps) == 0 || list[steps[0]].Kind == Plain) {
+	return statedRows(list)
+}
+
+// statedRows returns the lines of the rows with a state, but for those of an index of files.
+func statedRows(list []Line) (steps []int) {
+	for _, row := range Rows(list) {
+		if !strings.Contains(list[row.at].Text, ".md") {
 			steps = append(steps, row.at)
 		}
 	}
