@@ -11,7 +11,7 @@ import (
 var (
 	// boldKey is **Key:** or **Key**: at the beginning of a text.
 	boldKey = pattern.New(`^\*\*([^*:\s][^*:]{0,39})(?::\*\*|\*\*[ \t]*:)[ \t]*`)
-	box     = pattern.New(`^\[([ xX])\](?:[ \t]+|$)`)
+	box     = pattern.New(`^\[([ xX]?)\](?:[ \t]+|$)`)
 	escape  = pattern.New("\\\\([!-/:-@\\[-`{-~])")
 	note    = pattern.New(`[ \t]*\([^()]*\)$`)
 )
@@ -22,7 +22,7 @@ func checkbox(text string) (rest string, checked, found bool) {
 	if m == nil {
 		return text, false, false
 	}
-	return strings.TrimSpace(text[len(m[0]):]), m[1] != " ", true
+	return strings.TrimSpace(text[len(m[0]):]), strings.TrimSpace(m[1]) != "", true
 }
 
 // plain takes off what markdown adds to a name: bold marks around it, and escapes.

@@ -14,7 +14,8 @@ import (
 )
 
 func claimsBoxes(s source) bool {
-	todo := boxesOpen.MatchString(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	name := strings.NewReplacer("_", " ", "-", " ").Replace(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	todo := boxesOpen.MatchString(name) || strings.EqualFold(name, "next steps")
 	phases, marked, last := 0, false, ""
 	for _, l := range s.list {
 		if l.Box != 0 && blueprint.IsSection(last) {
@@ -22,7 +23,7 @@ func claimsBoxes(s source) bool {
 		}
 		last = cmp.Or(l.Rest, last)
 		marked = marked || l.Box != 0 || l.Kind == markdown.Item && todo
-		if l.Kind == markdown.Heading && l.Level > 2 && boxesPhase.MatchString(markdown.Unformatted(l.Rest)) {
+		if l.Kind == markdown.Heading && boxesPhase.MatchString(markdown.Unformatted(l.Rest)) {
 			phases++ // which no blueprint has
 		}
 	}
@@ -64,10 +65,9 @@ func readBoxes(s source, d *draft) {
 }
 
 var (
-	boxesDone  = pattern.New(`(?i)^\W*(?:completed?|done|finished|shipped|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
-	boxesOpen  = pattern.New(`(?i)^\W*(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
-	boxesPhase = pattern.New(`(?i)^(?:phase|milestone|stage|sprint)\s+\d+`)
-	boxesOrder = pattern.New(`(?i)^\W*(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)`)
+	boxesOpen  = pattern.New(`(?i)^\W*(?:(?:pending|to-?\s?do|backlog|next(?: up)?|in progress|open|remaining|planned|follow-?ups?|not (?:yet )?(?:done|started)|outstanding)\b\W*)+(?:tasks?|items?|work)?\W*$`)
+	boxesPhase = pattern.New(`^(?i:phase|milestone|stage|sprint)\s+\d|^[PM]\d+\b`)
+	boxesOrder = pattern.New(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
 )
 
 // boxReader goes through the sections of a checklist.
@@ -86,8 +86,8 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 		return l.Box != 0 || l.Kind == markdown.Heading && boxesOpen.MatchString(l.Rest)
 	})
 	r := boxReader{d: d, numbered: numbered, points: !boxed}
-	var above [7]string  // the headings that a section is below
-	done, beside := 0, 0 // levels of the sections whose work is done, and that have none
+	var above [7]string // the headings that a section is below
+	done := 0           // the level of the section whose work is done
 	for _, part := range markdown.Cut(markdown.Labelled(list), 0) {
 		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
 		above[level] = name
@@ -95,16 +95,10 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 		if level <= done || level == 0 {
 			done = 0
 		}
-		if done == 0 && (boxesDone.MatchString(name) || markdown.IsComplete(part.Body)) {
+		if done == 0 && (blueprint.IsDone(name) || markdown.IsComplete(part.Body)) {
 			done = level
 		}
-		if level <= beside {
-			beside = 0
-		}
-		if beside == 0 && blueprint.IsAside(name) {
-			beside = level
-		}
-		if beside > 0 {
+		if part.Beside {
 			aside(d, name, part.Body)
 			continue
 		}
@@ -143,7 +137,7 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 			it.done = true
 			d.tell(it.line, "this box is open, and "+markdown.Clip(cmp.Or(name, "its section"), 60)+" is done: it is left out")
 		}
-		if e.Number != "" {
+		if e.Number != "" || e.Line.Numbered {
 			numbered = append(numbered, it)
 		}
 		if own {

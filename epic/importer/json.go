@@ -17,7 +17,7 @@ func (d *draft) object(n *placed.Node, what string) *item {
 		d.tell(n.Line, what+" without an id is left out")
 		return nil
 	}
-	it.title = cmp.Or(it.title, markdown.Clip(n.Get("description").String(), maxTitle))
+	it.title = cmp.Or(it.title, n.Get("content").String(), markdown.Clip(n.Get("description").String(), maxTitle))
 	return it
 }
 

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bytes"
 	"cmp"
 	"path"
 	"slices"
@@ -9,28 +10,39 @@ import (
 
 	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
+	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 )
 
 var (
-	superpowers = pattern.New(`(?i)\bsuperpowers:|\bexecuting-plans\b`)
-	stepBox     = pattern.New(`^\**Step \d+\b`)
-	ofRelay     = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|timeout|budget|max attempts|runner)\b[^:]{0,3}:|priority:?\*\*:?\s*p[0-3]\b)`)
-	stepInCode  = pattern.New(`(?i)^#{2,4} (?:task|story) \d+`)
-	filesLabel  = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)
+	ofRelay    = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|timeout|budget|max attempts|runner)\b[^:]{0,3}:|priority:?\*\*:?\s*p[0-3]\b)`)
+	stepInCode = pattern.New(`(?i)^#{2,4} (?:task|story) \d+`)
 )
 
 func claimsPlanmode(s source) bool {
-	fields, marked := s.says(ofRelay), s.says(superpowers)
+	if len(todosOf(s)) > 0 {
+		return true
+	}
+	fields := s.says(ofRelay)
 	section := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Kind == markdown.Heading && blueprint.IsSection(l.Rest) })
 	if !s.isText() || len(markdown.Steps(s.list)) < 2 {
 		return false
 	}
-	if section && !fields && !marked { // a blueprint, unless its prose is none
+	if section && !fields { // a blueprint, unless its prose is none
 		_, err := blueprint.Parse(s.name, s.data, time.Time{})
 		return err != nil
 	}
-	return marked || !fields || s.unclaimed()
+	return !fields || s.unclaimed()
+}
+
+// todosOf returns the to-dos in the front matter of a plan of Cursor.
+func todosOf(s source) []*placed.Node {
+	head, _, _ := bytes.Cut(s.data, []byte("\n---")) // the first --- may begin YAML
+	if !s.isText() || !bytes.Contains(head, []byte("\ntodos:")) {
+		return nil
+	}
+	matter, _ := placed.YAML(head)
+	return matter.Get("todos").List()
 }
 
 // readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list
@@ -38,23 +50,21 @@ func claimsPlanmode(s source) bool {
 // epic. Boxes below one are its criteria or its parts; when all are ticked it is done.
 func readPlanmode(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(strings.TrimPrefix(s.title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	if list := todosOf(s); len(list) > 0 {
+		readTodos(d, list)
+		d.prose("", s.body)
+		return
+	}
 	starts := markdown.Steps(s.body)
 	if len(starts) == 0 {
 		d.fail(1, "no step was found in it: numbered headings, or a numbered list below one such as Steps")
 		return
 	}
-	for _, l := range s.body {
-		if l.Kind == markdown.Code && stepInCode.MatchString(l.Text) {
-			d.tell(l.N, "this heading is in a block of code, so it is not a task")
-		}
-	}
-	parts, rest := markdown.SplitSteps(s.body, starts)
-	for _, part := range parts {
-		takeStep(d, part.Heading, part.Body)
-	}
-	byID := map[string]*item{}
-	for _, it := range d.items {
-		byID[it.id] = it
+	steps, rest := markdown.SplitSteps(s.body, starts)
+	byID, holds := map[string]*item{}, map[int]bool{}
+	for i := range steps {
+		it := takeStep(d, &steps[i])
+		byID[it.id], holds[steps[i].Phase.N] = it, true
 	}
 	for _, row := range markdown.Rows(s.body) {
 		if it := byID[row.Number]; it != nil {
@@ -63,50 +73,45 @@ func readPlanmode(s source, d *draft) {
 			d.tell(row.Line, "this row of a table is not a task")
 		}
 	}
+	nameCode(d, s.body)
 	for _, part := range markdown.Cut(rest, 0) {
+		if number, _ := markdown.StepTitle(part.Heading); number != "" && !part.Beside && !holds[part.Heading.N] {
+			d.tell(part.Heading.N, "this heading has a number, and is not a task")
+		}
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
+	}
+	if !steps[0].Backlog {
+		d.chain(d.items)
+	}
+}
+
+// nameCode names the steps that only stand in blocks of code.
+func nameCode(d *draft, list []markdown.Line) {
+	for _, l := range list {
+		if l.Kind == markdown.Code && stepInCode.MatchString(l.Text) {
+			d.tell(l.N, "this heading is in a block of code, so it is not a task")
+		}
+	}
+}
+
+// readTodos takes the to-dos of a plan of Cursor.
+func readTodos(d *draft, list []*placed.Node) {
+	for _, n := range list {
+		if it := d.object(n, "a to-do"); it != nil {
+			it.state = becomes(n.Get("status"), "completed")
+			d.state(it, n.Get("status").String())
+			d.items = append(d.items, it)
+		}
 	}
 	d.chain(d.items)
 }
 
-func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
-	number, title := markdown.StepTitle(head)
-	it := boxItem(d, &markdown.Entry{Title: title, Line: head}, "")
-	it.id, it.as = cmp.Or(number, it.id), "T"+cmp.Or(number, it.as[1:])
-	open, files := false, false
-	for _, l := range below {
-		text := cmp.Or(l.Rest, l.Text)
-		waitsFor(it, markdown.After(l))
-		switch m := filesLabel.FindStringSubmatch(text); {
-		case m != nil:
-			files, it.files = true, blueprint.FilesIn(it.files, m[1], true)
-		case files && l.Kind == markdown.Item && l.Box == 0:
-			it.files = blueprint.FilesIn(it.files, l.Rest, true)
-		case l.Kind == markdown.Heading, l.Kind == markdown.Plain && l.Indent == 0:
-			files = false
-		}
-		if l.Box != 0 {
-			it.boxes = append(it.boxes, l.N)
-			open = open || !l.Done()
-		}
-	}
-	said := proof(it, below)
-	it.done = it.done || len(it.boxes) > 0 && !open || markdown.IsComplete(below)
-	it.say(markdown.Join(said))
-}
-
-// proof takes the boxes below a step as its criteria, with the lists below them. It returns the other lines.
-func proof(it *item, below []markdown.Line) (said []markdown.Line) {
-	column := -1 // of the last criterion
-	for _, l := range below {
-		switch last := len(it.criteria) - 1; {
-		case l.Box != 0 && !stepBox.MatchString(l.Rest):
-			it.criteria, column = append(it.criteria, l.Rest), l.Indent
-		case column >= 0 && l.Kind == markdown.Item && l.Indent > column:
-			it.criteria[last] += "\n" + strings.TrimSpace(l.Text)
-		default:
-			said, column = append(said, l), -1
-		}
-	}
-	return said
+// takeStep adds the task of a step.
+func takeStep(d *draft, s *markdown.Step) *item {
+	it := boxItem(d, &markdown.Entry{Title: s.Title, Line: s.Line}, markdown.Unformatted(s.Phase.Rest))
+	it.id, it.as = cmp.Or(s.Number, it.id), "T"+cmp.Or(s.Number, it.as[1:])
+	it.files, it.criteria, it.boxes, it.done = s.Files, s.Criteria, s.Boxes, it.done || s.Done
+	waitsFor(it, s.After)
+	it.say(s.Text)
+	return it
 }

@@ -20,7 +20,7 @@ type Ticked struct {
 }
 
 // openBox is a line with an empty box.
-var openBox = pattern.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ \]\*?[ \t]`)
+var openBox = pattern.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ ?\]\*?[ \t]`)
 
 // Place is where a task stood in its plan when that was read.
 type Place struct {
@@ -104,8 +104,8 @@ func (it *item) ticks(data []byte, starts []int) (edits []placed.Edit) {
 		from := starts[line-1]
 		text, _, _ := bytes.Cut(data[from:], []byte("\n"))
 		if openBox.MatchString(string(text)) {
-			from += bytes.IndexByte(text, '[') + 1
-			edits = append(edits, placed.Edit{From: from, To: from + 1, Text: "x"})
+			open, end := bytes.IndexByte(text, '[')+1, bytes.IndexByte(text, ']')
+			edits = append(edits, placed.Edit{From: from + open, To: from + end, Text: "x"})
 		}
 	}
 	return edits

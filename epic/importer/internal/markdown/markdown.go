@@ -14,13 +14,14 @@ import (
 
 // Line is one line of a markdown file, outside of code blocks and comments as far as its kind says.
 type Line struct {
-	N      int // from 1
-	Text   string
-	Kind   Kind
-	Indent int    // in columns
-	Level  int    // of a heading
-	Rest   string // of a heading or item: what follows its mark
-	Box    byte   // of an item: ' ' or 'x' for a check box, '*' for one that is optional, 0 for none
+	N        int // from 1
+	Text     string
+	Kind     Kind
+	Indent   int    // in columns
+	Level    int    // of a heading
+	Rest     string // of a heading or item: what follows its mark
+	Numbered bool   // an item of a numbered list
+	Box      byte   // of an item: ' ' or 'x' for a check box, '*' for one that is optional, 0 for none
 }
 
 // Kind says what a line is.
@@ -38,7 +39,7 @@ const (
 var (
 	headingForm     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*)$`)
 	itemForm        = pattern.New(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)$`)
-	boxForm         = pattern.New(`^\[([ xX-])\](\*?)[ \t]+(.*)$`)
+	boxForm         = pattern.New(`^\[([ xX-]?)\](\*?)[ \t]+(.*)$`)
 	fenceForm       = pattern.New("^ {0,3}[-*+]?[ \t]*(`{3,}|~{3,})")
 	priorityWords   = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|\W*$)|\bpriority\W*(critical|high|medium|low)\b`)
 	requirementHead = pattern.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
@@ -91,9 +92,9 @@ func (l *Line) classify() {
 	if m == nil {
 		return
 	}
-	l.Kind, l.Rest = Item, m[2]
+	l.Kind, l.Rest, l.Numbered = Item, m[2], text[0] >= '0'
 	if box := boxForm.FindStringSubmatch(l.Rest); box != nil {
-		l.Box, l.Rest = strings.ToLower(box[1])[0], box[3]
+		l.Box, l.Rest = strings.ToLower(cmp.Or(box[1], " "))[0], box[3]
 		if box[2] != "" && l.Box == ' ' {
 			l.Box = '*'
 		}
@@ -124,16 +125,18 @@ func Clip(text string, most int) string {
 type Section struct {
 	Heading Line
 	Body    []Line
+	Beside  bool // it is, or is in, a section beside the work; known of all levels
 }
 
 // Cut returns the sections of a level, or of every level if it is 0, behind one without a heading: what stands before them. Headings above
 // the level end a section, and are part of nothing.
 func Cut(list []Line, level int) []Section {
 	parts, open := []Section{{}}, true
-	for _, l := range list {
+	at := outline(list)
+	for i, l := range list {
 		heading := l.Kind == Heading
 		if heading && (level == 0 || l.Level == level) {
-			parts, open = append(parts, Section{Heading: l}), true
+			parts, open = append(parts, Section{Heading: l, Beside: at[i].beside}), true
 			continue
 		}
 		if open = open && (len(parts) == 1 || !heading || l.Level > level); open {
@@ -212,7 +215,7 @@ func FirstHeading(list []Line) (title string, rest []Line) {
 }
 
 // Numbered matches an item of a checklist that begins with a number: 1. Title, 1.2 Title.
-var Numbered = pattern.New(`^(\d+(?:\.\d+)*)[.)]?(\*?)\s+(.+)$`)
+var Numbered = pattern.New(`^(?:\*\*)?(?:(?:Task|Step) )?(\d+(?:\.\d+)*)[.)]?(?:\*\*:?)?(\*?)\s+(.+)$`)
 
 // Entry is one box of a checklist with what stands below it.
 type Entry struct {

@@ -4,107 +4,307 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"relay/epic/blueprint"
 	"relay/epic/pattern"
 )
 
 var (
-	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone|stage|pr|slice)[ \t]+)?#?([0-9]{1,3}(?:\.[0-9]{1,3}){0,2}[A-Za-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
-	dottedStep  = pattern.New(`^((?i:(?:step|story|task|phase|part|milestone|stage|pr|slice)[ \t]+)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
+	stepHeading = pattern.New(`^(?:(\pL{2,9})[ \t-]*)?#?([0-9]{1,3}(?:[.-][0-9]{1,3}){0,2}[A-Za-z]?|\b[A-Z])(?:(?:[.):：、]|[ \t]+[–—-])[ \t]*(.+))?$`)
+	dottedStep  = pattern.New(`^((?:\pL{2,9}[ \t-]*)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
-	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|detailed|implementation|proposed|required|execution|step-by-step|technical|recommended) )*(?:steps|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
-	stepAfter   = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies)\W*?:\W*(.*)$`)
-	stepRef     = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)(\d+(?:\.\d+)?[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
+	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
 	tableRule   = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
-	rowNumber   = pattern.New(`^(?:[A-Za-z]+ )?#?(\d{1,3}(?:\.\d{1,3})*[A-Za-z]?)\b`)
+	stateLine   = pattern.New(`(?i)^[-*\s]*\**status\**\s*:`)
+	itemID      = pattern.New(`^[A-Z]+-?\d`)
+	statusCell  = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
+	rowNumber   = pattern.New(`^(?:[A-Za-z]+ )?#?([A-Z]?\d{1,3}(?:\.\d{1,3})*[A-Za-z]?)\b`)
 	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
+	taskLabel   = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
 	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
 )
 
-// Steps returns the lines at which the steps of a plan begin: the numbered headings of a level and word that are the most, else the
-// numbered list at the margin, or the headings, of a section of steps. Where boxes below numbered headings are the work, there are none.
+// Steps returns the lines at which the steps of a plan begin: the numbered headings of a level and word that mean work the most, or what
+// phases consist of; else the numbered list at the margin, or the headings, of a section of steps, or the rows of a table of states. Where
+// boxes below numbered headings are the work, there are none.
 func Steps(list []Line) []int {
-	numbered, worded := numberedSteps(list)
-	loose := freeBoxes(list)
+	at := outline(list)
+	best, named := headingSeries(list, at)
+	loose := freeBoxes(list, at)
+	if parts := divided(list, best, loose); len(parts) > 0 {
+		return parts
+	}
+	steps := sectionSteps(list, at)
+	chapter := len(best) > 0 && wordOf(list[best[0]]) == 0 && at[best[0]].work == 0
 	switch {
-	case len(numbered) > 1 && (worded || !loose):
-		return numbered
+	case chapter && len(steps) > 1 && list[steps[0]].Numbered:
+		return steps
+	case len(best) > 1 && (named || !loose || wholes(list, best)):
+		if slices.Contains(steps, best[0]) && len(steps) > len(best) { // one of them has no number
+			return steps
+		}
+		return best
 	case loose:
 		return nil
+	case len(steps) > 0:
+		return steps
 	}
-	return sectionSteps(list)
+	return statedRows(list)
 }
 
-// numberedSteps returns the lines of numbered headings, and whether they are called tasks, stories or steps.
-func numberedSteps(list []Line) (lines []int, worded bool) {
-	type series struct {
-		level int
-		word  string
+// statedRows returns the lines of the rows with a state, but for those of an index of files.
+func statedRows(list []Line) (steps []int) {
+	for _, row := range Rows(list) {
+		if !strings.Contains(list[row.at].Text, ".md") {
+			steps = append(steps, row.at)
+		}
 	}
-	found := map[series][]int{}
-	var best series
-	rank := func(k series) int { // steps are parts of tasks
-		return map[string]int{"task": 2, "story": 2, "step": 1}[k.word] * min(len(found[k])/2, 1)
-	}
-	beside := 7 // the level of the section beside the work
+	return steps
+}
+
+// place is where a line stands.
+type place struct {
+	beside bool // in a section beside the work
+	work   int  // the level of the section of steps that it is in; 0: none
+}
+
+// outline returns where the lines of a text stand.
+func outline(list []Line) []place {
+	at := make([]place, len(list))
+	beside, work := 7, 0 // levels
 	for i, l := range list {
-		if l.Kind != Heading || l.Level > beside {
+		if l.Kind != Heading {
+			at[i] = place{beside < 7, work}
 			continue
 		}
-		beside = 7
-		m := stepParts(l)
-		if blueprint.IsAside(Unformatted(l.Rest)) || m != nil && blueprint.IsAside(m[3]) {
+		if l.Level <= work {
+			work = 0
+		}
+		if l.Level <= beside {
+			beside = 7
+		}
+		name, m := Unformatted(l.Rest), stepParts(l)
+		if beside == 7 && (blueprint.IsAside(name) || m != nil && blueprint.IsAside(m[3])) {
 			beside = l.Level
-			continue
 		}
-		if l.Level == 1 || m == nil {
-			continue
-		}
-		k := series{l.Level, strings.ToLower(m[1])}
-		if last := m[2][len(m[2])-1]; k.word == "" && last > '9' { // 1A
-			k.word = "step"
-		}
-		if found[k] = append(found[k], i); cmp.Or(cmp.Compare(rank(k), rank(best)), cmp.Compare(len(found[k]), len(found[best]))) > 0 {
-			best = k
+		at[i] = place{beside < 7, work}
+		if work == 0 && beside == 7 && l.Level > 1 && stepSection.MatchString(name) {
+			work = l.Level
 		}
 	}
-	return found[best], rank(best) > 0
+	return at
 }
 
-// sectionSteps returns the lines of the numbered list, or of the headings, in a section of steps.
-func sectionSteps(list []Line) []int {
-	section := 0
-	var items, headings []int
+// wholes reports whether sections are work as a whole, and not the boxes below them: a quarter has none, or half say what they wait for.
+func wholes(list []Line, lines []int) bool {
+	bare, ordered := 0, 0
+	for _, at := range lines {
+		boxes, after, body := false, false, list[at+1:sectionEnd(list, at)]
+		for _, l := range body {
+			boxes = boxes || l.Box != 0
+			after = after || After(l, nil) != nil || l.Box != 0 && l.Numbered && HasStatus(body) // steps of one task
+		}
+		if _, title := StepTitle(list[at]); boxes && strings.HasPrefix(strings.ToLower(title), "deliverable") {
+			return false // a list of them all
+		}
+		if !boxes {
+			bare++
+		}
+		if after {
+			ordered++
+		}
+	}
+	return 4*bare > len(lines) || len(lines) > 0 && 2*ordered >= len(lines)
+}
+
+// sectionEnd returns the line behind the section of a heading.
+func sectionEnd(list []Line, at int) int {
+	end := at + 1
+	for end < len(list) && (list[end].Kind != Heading || list[end].Level > list[at].Level) {
+		end++
+	}
+	return end
+}
+
+// series are the headings of one level that are numbered in the same way, in a section of steps or not.
+type series struct {
+	level  int
+	word   string
+	inside bool
+}
+
+// headingWords are the words before the numbers of headings, by how sure they are of work: steps are parts of tasks, and phases have parts.
+var headingWords = map[string]int{
+	"task": 6, "story": 6, "tarea": 6, "tarefa": 6, "aufgabe": 6, "step": 2, "schritt": 2, "paso": 2, "passo": 2, "status": 2,
+	"タスク": 6, "任务": 6, "작업": 6, "ステップ": 2, "步骤": 2, "단계": 2, "feature": 2, "module": 2, "fix": 2, "bug": 2, "ticket": 2,
+	"フェーズ": 1, "阶段": 1, "phase": 1, "milestone": 1, "stage": 1, "sprint": 1, "wave": 1, "fase": 1, "etapa": 1, "étape": 1, "onda": 1,
+}
+
+// headingSeries returns the lines of numbered headings, and whether they are called tasks, stories or steps. Chapters are none: sections
+// beside the work are numbered with them.
+func headingSeries(list []Line, at []place) (lines []int, named bool) {
+	found := map[series][]int{}
+	keys := []series{{}}
+	var aside, chapters [7]bool // by levels: sections beside the work have numbers, and others follow
+	for i, l := range list {
+		m := stepParts(l)
+		k := series{l.Level, "", at[i].work > 0}
+		switch {
+		case l.Kind != Heading || l.Level == 1:
+			continue
+		case at[i].beside:
+			aside[l.Level] = aside[l.Level] || m != nil && m[1] == ""
+			continue
+		case m != nil && m[1] == "" && m[2][len(m[2])-1] > '9': // 1A
+			k.word = "step"
+		case m != nil:
+			k.word = m[1]
+		case HasStatus(list[i+1:]) && !itemID.MatchString(Unformatted(l.Rest)):
+			k = series{l.Level, "status", false}
+		default:
+			continue
+		}
+		if len(found[k]) == 0 {
+			keys = append(keys, k)
+		}
+		found[k] = append(found[k], i)
+		chapters[l.Level] = aside[l.Level]
+	}
+	rank := func(k series) int { return k.rank(len(found[k]), chapters[k.level]) }
+	best := slices.MaxFunc(keys, func(a, b series) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(found[a]), len(found[b])))
+	})
+	return found[best], headingWords[best.word] > 1 && rank(best) > 1
+}
+
+// rank says how sure so many headings are of work; chapters says that sections beside the work are numbered with them.
+func (k series) rank(count int, chapters bool) int {
+	switch sure := headingWords[k.word]; {
+	case sure > 1 && count < 2:
+		return 0
+	case k.inside:
+		return sure + 2
+	case k.word == "" && chapters:
+		return -1
+	default:
+		return sure
+	}
+}
+
+// HasStatus reports whether the first paragraph below a heading says how far it is.
+func HasStatus(below []Line) bool {
+	begun := false
+	for _, l := range below {
+		if stateLine.MatchString(l.Text) {
+			return true
+		}
+		if l.Kind == Heading || l.Kind == Blank && begun {
+			return false
+		}
+		begun = begun || l.Kind != Blank
+	}
+	return false
+}
+
+// wordOf returns what the word before the number of a heading is worth.
+func wordOf(l Line) int {
+	if m := stepParts(l); m != nil {
+		return headingWords[m[1]]
+	}
+	return 0
+}
+
+// divided returns the lines of the steps that phases consist of, if at least half of them name some; the others are steps themselves.
+// Loose says that there are boxes that may be the work.
+func divided(list []Line, phases []int, loose bool) []int {
+	if len(phases) == 0 || wordOf(list[phases[0]]) != 1 {
+		return nil
+	}
+	for _, listed := range []bool{false, true} {
+		with, steps := 0, []int(nil)
+		for _, at := range phases {
+			parts := phaseParts(list[:sectionEnd(list, at)], at, listed)
+			if len(parts) > 0 {
+				with++
+			} else {
+				parts = []int{at}
+			}
+			steps = append(steps, parts...)
+		}
+		if 2*with >= len(phases) && (listed || !loose || wholes(list, steps)) {
+			return steps
+		}
+	}
+	return nil
+}
+
+// phaseParts returns the lines of the steps in a phase that begins at a line: numbered headings, unless only lists count; a list below
+// Tasks, or the numbered list that the phase begins with; or the rows of a numbered table.
+func phaseParts(list []Line, at int, listed bool) (parts []int) {
+	for i := at + 1; i < len(list) && !listed; i++ {
+		m := stepParts(list[i])
+		if list[i].Kind != Heading || m == nil || blueprint.IsAside(m[3]) {
+			continue
+		}
+		if last := len(parts) - 1; last < 0 || list[i].Level <= list[parts[last]].Level {
+			parts = append(parts, i)
+		} else if strings.HasPrefix(m[2], stepParts(list[parts[last]])[2]+".") {
+			parts[last] = i // 1.1.1 below 1.1
+		}
+	}
+	if len(parts) == 0 {
+		parts = listedParts(list, at)
+	}
+	if len(parts) == 0 {
+		for _, row := range rows(list[at+1:], false) {
+			parts = append(parts, at+1+row.at)
+		}
+	}
+	return parts
+}
+
+func listedParts(list []Line, at int) (parts []int) {
+	direct, labelled := true, false
+	for i := at + 1; i < len(list); i++ {
+		l := list[i]
+		switch {
+		case l.Kind == Heading || labelLine.MatchString(l.Text):
+			direct, labelled = false, taskLabel.MatchString(cmp.Or(l.Rest, l.Text))
+		case l.Kind == Plain && l.Indent == 0:
+			direct = false
+		case l.Kind == Item && l.Indent == 0 && l.Box == 0 && (labelled || direct && l.Numbered):
+			parts = append(parts, i)
+		}
+	}
+	return parts
+}
+
+// sectionSteps returns the lines of the numbered lists, or of the headings, in sections of steps.
+func sectionSteps(list []Line, at []place) (steps []int) {
+	var headings []int
 	for i, l := range list {
 		switch {
-		case section > 0 && len(headings) == 0 && l.Kind == Item && l.Indent == 0 && stepItem.MatchString(l.Text):
-			items = append(items, i)
-		case section > 0 && l.Level == section+1:
+		case at[i].beside || at[i].work == 0:
+		case l.Level == at[i].work+1:
 			headings = append(headings, i)
-		case l.Kind != Heading, section > 0 && l.Level > section:
-		case len(items)+len(headings) > 0 || l.Level == 1 || !stepSection.MatchString(l.Rest):
-			section = 0
-		default:
-			section = l.Level
+		case len(headings) == 0 && l.Numbered && l.Indent == 0:
+			steps = append(steps, i)
 		}
 	}
-	if len(items) > 0 {
-		return items
+	if len(steps) > 0 {
+		return steps
 	}
 	return headings
 }
 
 // freeBoxes reports whether a text has boxes that are more than criteria.
-func freeBoxes(list []Line) bool {
-	proof, aside := false, false
-	for _, l := range list {
+func freeBoxes(list []Line, at []place) bool {
+	proof := false
+	for i, l := range list {
 		text := cmp.Or(l.Rest, l.Text)
-		if l.Kind == Heading {
-			aside = blueprint.IsAside(Unformatted(text))
-		}
 		switch {
-		case l.Box != 0 && !proof && !aside:
+		case l.Box != 0 && !proof && !at[i].beside:
 			return true
 		case provedBy.MatchString(text):
 			proof = true
@@ -115,37 +315,57 @@ func freeBoxes(list []Line) bool {
 	return false
 }
 
-// Row is a row of a table with the column Status.
+// Row is a row of a table that begins with a number.
 type Row struct {
-	Number string // that its first cell begins with
+	Number string
 	Line   int
 	Done   bool
+	at     int
 }
 
 // Rows returns the rows of tables with the column Status.
-func Rows(list []Line) (rows []Row) {
-	status := -1
+func Rows(list []Line) []Row { return rows(list, true) }
+
+// rows returns the rows of tables: all, or those of tables with the column Status.
+func rows(list []Line, stated bool) (found []Row) {
+	status, table := -1, false
 	for i, l := range list {
-		cells := strings.Split(strings.Trim(l.Text, "| \t"), "|")
+		cells := rowCells(l)
 		switch {
 		case l.Kind == Code || !strings.Contains(l.Text, "|"):
-			status = -1
+			table = false
 		case i+1 < len(list) && tableRule.MatchString(list[i+1].Text):
-			status = slices.IndexFunc(cells, func(cell string) bool { return strings.EqualFold(strings.Trim(cell, " *"), "status") })
-		case status >= 0 && status < len(cells) && !tableRule.MatchString(l.Text):
+			status = slices.IndexFunc(cells, func(cell string) bool { return statusCell.MatchString(cell) })
+			table = status >= 0 || !stated
+		case table && !tableRule.MatchString(l.Text):
 			if m := rowNumber.FindStringSubmatch(Unformatted(cells[0])); m != nil {
-				rows = append(rows, Row{m[1], l.N, blueprint.SaysDone("status: " + strings.TrimSpace(cells[status]))})
+				done := status >= 0 && status < len(cells) && blueprint.SaysDone("status: "+cells[status])
+				found = append(found, Row{m[1], l.N, done, i})
 			}
 		}
 	}
-	return rows
+	return found
+}
+
+// rowCells returns the cells of a row of a table.
+func rowCells(l Line) (cells []string) {
+	for cell := range strings.SplitSeq(strings.Trim(l.Text, "| \t"), "|") {
+		cells = append(cells, strings.TrimSpace(cell))
+	}
+	return cells
 }
 
 // StepTitle returns the number of a step, if it has one, and its title.
 func StepTitle(l Line) (number, title string) {
 	m := stepParts(l)
-	if l.Kind == Item {
+	switch cells := rowCells(l); {
+	case l.Kind == Item:
 		m = stepItem.FindStringSubmatch(l.Text)
+	case l.Kind == Plain:
+		if m = rowNumber.FindStringSubmatch(Unformatted(cells[0])); m != nil {
+			title = strings.Trim(strings.TrimPrefix(Unformatted(cells[0]), m[0]), " .:)–—-")
+			return m[1], cmp.Or(title, cells[min(1, len(cells)-1)])
+		}
 	}
 	if m == nil {
 		return "", l.Rest
@@ -155,7 +375,17 @@ func StepTitle(l Line) (number, title string) {
 
 // stepParts returns the word, number and title of a numbered heading. A dotted number needs no mark behind it.
 func stepParts(l Line) []string {
-	return stepHeading.FindStringSubmatch(dottedStep.ReplaceAllString(Unformatted(l.Rest), "$1. $2"))
+	text := strings.TrimLeftFunc(Unformatted(l.Rest), func(r rune) bool { return r != '#' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	m := stepHeading.FindStringSubmatch(dottedStep.ReplaceAllString(text, "$1. $2"))
+	if m == nil || m[1] == "" && (m[2][0] > '9' || m[3] == "") {
+		return nil
+	}
+	m[3] = cmp.Or(m[3], m[0])
+	if m[1] = strings.ToLower(m[1]); m[1] != "" && headingWords[m[1]] == 0 && !slices.Contains([]string{"part", "pr", "slice"}, m[1]) {
+		return nil
+	}
+	m[2] = strings.ReplaceAll(m[2], "-", ".")
+	return m
 }
 
 // Labelled makes headings of lines such as **Done when:**, and of the next such line behind one.
@@ -164,42 +394,12 @@ func Labelled(list []Line) []Line {
 	for i := range list {
 		l := &list[i]
 		switch label := l.Kind == Plain && labelLine.MatchString(l.Text); {
-		case label && (inside || blueprint.IsAside(l.Text)):
-			inside = blueprint.IsAside(l.Text)
+		case label && (inside || blueprint.IsAside(l.Text) || blueprint.IsDone(l.Text)):
+			inside = blueprint.IsAside(l.Text) || blueprint.IsDone(l.Text)
 			l.Kind, l.Level, l.Rest = Heading, 6, l.Text
 		case l.Kind == Heading:
 			inside = false
 		}
 	}
 	return list
-}
-
-// After returns what a line such as Depends on: Task 1 names; empty and not nil if it says that there is nothing.
-func After(l Line) []Reference {
-	switch m := stepAfter.FindStringSubmatch(cmp.Or(l.Rest, l.Text)); {
-	case m == nil:
-		return nil
-	case Nothing.MatchString(m[1]):
-		return []Reference{}
-	default:
-		return references(stepRef, m[1], l.N)
-	}
-}
-
-// SplitSteps returns the steps that begin at some lines, and the other lines. A step ends where the next begins, or a heading that is not
-// below it.
-func SplitSteps(list []Line, starts []int) (steps []Section, rest []Line) {
-	rest = append(rest, list[:starts[0]]...)
-	for k, at := range starts {
-		end := len(list)
-		if k+1 < len(starts) {
-			end = starts[k+1]
-		}
-		own := at + 1
-		for own < end && !(list[own].Kind == Heading && (list[at].Kind != Heading || list[own].Level <= list[at].Level)) {
-			own++
-		}
-		steps, rest = append(steps, Section{list[at], list[at+1 : own]}), append(rest, list[own:end]...)
-	}
-	return steps, rest
 }
