@@ -205,6 +205,11 @@ func (n *Node) Get(names ...string) *Node {
 	return nil
 }
 
+// Has reports whether an object has one of some keys, without using it.
+func (n *Node) Has(names ...string) bool {
+	return n != nil && slices.ContainsFunc(n.Keys, func(key string) bool { return slices.Contains(names, key) })
+}
+
 // String returns a text or a number as text, and "" for all else.
 func (n *Node) String() string {
 	if n == nil || n.Kind != String && n.Kind != Number {
