@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"maps"
@@ -113,6 +114,15 @@ func (r *bmadReader) gather(file, only string) {
 func (r *bmadReader) sprint() {
 	d, s := r.d, r.from
 	root, err := placed.YAML(s.data)
+	if err != nil { // as by {project-root} above the states
+		states := bytes.Clone(s.data)
+		for i := range bytes.Index(states, []byte("\ndevelopment_status:")) {
+			if states[i] != '\n' {
+				states[i] = '#'
+			}
+		}
+		root, err = placed.YAML(states)
+	}
 	if wrong, ok := errors.AsType[*placed.Error](err); ok {
 		d.fail(wrong.Line, "%v", wrong.Err)
 		return
@@ -167,7 +177,7 @@ func (r *bmadReader) files(folder string, all bool) {
 
 // add takes a story, with what its text says of it. State is where a sprint file says how far it is; nil: its text does.
 func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
-	it := &item{id: epic + "." + number, as: "S" + epic + "-" + number, priority: normal, group: "epic-" + epic}
+	it := &item{id: epic + "." + number, as: "S" + strings.ReplaceAll(epic+"-"+number, ".", "-"), priority: normal, group: "epic-" + epic}
 	text := r.texts[it.id]
 	it.title = cmp.Or(text.Title, title)
 	if state != nil {
