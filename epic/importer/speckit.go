@@ -2,10 +2,12 @@ package importer
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
@@ -18,7 +20,9 @@ var (
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
 	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
 	speckitNumber  = pattern.New(`(?i)\buser story\s+(\d+)`)
-	speckitWaits   = pattern.New(`(?i)^[-*\s]*(?:phase \d+:\s*)?(?:user story|us)\s*(\d+)\b(?:[^:]*:(?:.*?\s)?|(?:\s*\([^)]*\))?[\s–—→-]*)(?:depends? on|starts? after|waits? for)\s+(.*)$`)
+	speckitStory   = pattern.New(`(?i)^[-*\s]*(?:phase \d+:\s*|[^:(]*\()?(?:user story|us)\s*(\d+)\b(.*)$`)
+	speckitWaits   = pattern.New(`(?i)\b(?:depends? on|starts? after|waits? for|requires?|builds? on)\s+(.*)$`)
+	speckitForeign = pattern.New(`(?i)→|->|\b(?:and|can|may|is|no|the|with|starts?|independent|completed?)\b`) // what a clause in another language has not
 	speckitStories = pattern.New(`(?i)\b(?:user stor(?:y|ies)|us)\s*((?:\d+(?:\s*(?:,|and|&|/)\s*(?:user story\s*|us\s*)?)?)+)`)
 	speckitPhase   = pattern.New(`(?i)\bphase\s+(\d+)`)
 	speckitEither  = pattern.New(`(?i)\bor\b`)
@@ -60,12 +64,13 @@ type speckitGroup struct {
 	after   []string // numbers of stories
 	line    int      // that says so
 	urgency int
+	labels  map[string]bool // the stories of its tasks; "": of none
 }
 
 // phase takes the tasks of a phase. A section that has none is what its author says of the whole.
 func (r *speckitReader) phase(s *markdown.Section) {
 	name := markdown.Unformatted(s.Heading.Rest)
-	p := &speckitGroup{name: groupName(name), story: speckitUser.MatchString(name), urgency: normal}
+	p := &speckitGroup{name: groupName(name), story: speckitUser.MatchString(name), urgency: normal, labels: map[string]bool{}}
 	if m := speckitUrgency.FindStringSubmatch(name); m != nil {
 		p.urgency = min(max(int(m[1][0]-'1'), 0), 3)
 	}
@@ -108,6 +113,12 @@ func (r *speckitReader) phase(s *markdown.Section) {
 		return
 	}
 	r.d.share(r.d.items[first:], name, markdown.Join(said))
+	if number := slices.Sorted(maps.Keys(p.labels)); !p.story && len(number) == 1 {
+		p.number, p.story = number[0], number[0] != ""
+	}
+	if last := lastOpen(r.d.items[first:]); p.story && last != nil {
+		r.last[p.number] = last
+	}
 	if name != "" {
 		r.phases = append(r.phases, p)
 	}
@@ -119,12 +130,14 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it 
 	what := cmp.Or(speckitAfter.ReplaceAllString(m[3], ""), m[3])
 	it = &item{id: m[1], line: l.N, title: markdown.Unformatted(what), priority: p.urgency, group: p.name, done: l.Done()}
 	it.say(marked(what))
+	story := ""
 	for _, m := range speckitLabel.FindAllStringSubmatch(m[2], -1) {
 		parallel = parallel || m[1] == "P"
-		if number, ok := strings.CutPrefix(m[1], "US"); ok && p.story && it.open() {
-			r.last[number] = it
+		if number, ok := strings.CutPrefix(m[1], "US"); ok {
+			story = number
 		}
 	}
+	p.labels[story] = true
 	for _, id := range parts(speckitDepends, speckitID, m[3]) {
 		it.after = append(it.after, reference{id: id, line: l.N})
 	}
@@ -135,7 +148,9 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it 
 func (r *speckitReader) waits() {
 	stories, phases := map[string]*speckitGroup{}, map[string]string{} // the story of a phase
 	for _, p := range r.phases {
-		if p.story && p.number != "" {
+		if first := stories[p.number]; p.story && first != nil {
+			p.after = []string{first.name}
+		} else if p.story && p.number != "" {
 			stories[p.number] = p
 			if m := speckitPhase.FindStringSubmatch(p.name); m != nil {
 				phases[m[1]] = p.number
@@ -143,19 +158,23 @@ func (r *speckitReader) waits() {
 		}
 	}
 	for _, l := range r.rest {
-		m := speckitWaits.FindStringSubmatch(markdown.Unformatted(cmp.Or(l.Rest, l.Text)))
+		m := speckitStory.FindStringSubmatch(markdown.Unformatted(cmp.Or(l.Rest, l.Text)))
 		if m == nil {
 			continue
 		}
-		clause := speckitAside.ReplaceAllString(m[2], "")
+		clause, english := speckitAside.ReplaceAllString(m[2], ""), speckitWaits.FindStringSubmatch(m[2])
+		if english != nil {
+			clause = speckitAside.ReplaceAllString(english[1], "")
+		}
 		for _, end := range []string{" - ", " – ", " — ", ";", ". "} {
 			clause, _, _ = strings.Cut(clause, end)
 		}
-		if speckitEither.MatchString(clause) {
+		if speckitEither.MatchString(clause) || english == nil && speckitForeign.MatchString(clause) {
 			continue // after that one or beside it
 		}
 		for _, number := range storiesIn(clause, phases) {
 			switch p := stories[m[1]]; {
+			case english == nil && blueprint.Padded(number) >= blueprint.Padded(m[1]):
 			case p == nil || stories[number] == nil:
 				r.d.tell(l.N, "story "+markdown.Clip(m[1], 10)+" depends on story "+markdown.Clip(number, 10)+", and one of them has no phase")
 			case number != m[1]:
