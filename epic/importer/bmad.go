@@ -70,9 +70,12 @@ func (r *bmadReader) order() {
 		after := it.after
 		it.after = nil
 		for _, on := range after {
-			if whole, known := epics[on.id]; known && on.id != it.group {
+			if whole, known := epics[on.id]; known {
+				if own := slices.IndexFunc(whole, func(ref reference) bool { return ref.item == it }); own >= 0 {
+					whole = whole[:own] // of its own epic those before it
+				}
 				r.d.waits(it, whole)
-			} else if !known {
+			} else {
 				it.after = append(it.after, on)
 			}
 		}
@@ -135,7 +138,7 @@ func (r *bmadReader) sprint() {
 	}
 	d.unread(true, root)
 	folder := path.Dir(s.name)
-	for _, name := range []string{"epic*.md", "../planning-artifacts/epic*.md", "../epic*.md", "epics/*.md"} {
+	for _, name := range []string{"epic*.md", "../planning-artifacts/epic*.md", "../epic*.md", "epics/*.md", "../epics/*.md"} {
 		for _, file := range glob(s.files, path.Join(folder, path.Dir(name)), path.Base(name)) {
 			r.gather(file, "")
 		}

@@ -208,7 +208,7 @@ func (r *gsdReader) take(p *gsdEntry, m []string, it *item) {
 	it.as = "P" + it.id
 	p.plans = append(p.plans, it)
 	file := r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"]
-	it.done = it.done || file != "" && r.summed(file)
+	it.done = it.done || file != "" && r.summed(file) || file == "" && len(glob(r.from.files, path.Dir(r.from.name), "phases/*/"+it.id+"-SUMMARY.md")) > 0
 	if file != "" && !it.done {
 		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
 		text := markdown.Join(list)

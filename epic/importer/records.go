@@ -83,8 +83,7 @@ type recordReader struct {
 
 	parts  map[string][]*item // of a whole, by its id
 	ids    map[string]int     // how many objects have one
-	places map[*item]int      // by priority
-	ranked bool               // some have a place
+	ranked bool               // the priorities of some are places
 	asked  bool               // some say what they wait for, or that they wait for nothing
 	named  bool               // some say what they wait for
 }
@@ -113,15 +112,14 @@ func readRecords(s source, d *draft) {
 			}
 		}
 	}
-	r := recordReader{d: d, parts: map[string][]*item{}, places: map[*item]int{}, ids: map[string]int{}}
+	r := recordReader{d: d, parts: map[string][]*item{}, ids: map[string]int{}}
 	r.count(lists)
 	r.lists(lists, nil)
 	for _, it := range d.items {
 		d.wholes(it, r.parts)
 	}
 	d.unread(false, root)
-	if !r.named && (r.ranked || !r.asked) {
-		slices.SortStableFunc(d.items, func(a, b *item) int { return cmp.Compare(r.places[a], r.places[b]) })
+	if r.serial() {
 		d.chain(d.items)
 	}
 }
@@ -139,20 +137,37 @@ func (d *draft) tag(root *placed.Node, tags []records) []records {
 	return tags[chosen : chosen+1]
 }
 
-// count counts the ids of objects and of their parts.
+// serial reports whether tasks come one after the other.
+func (r *recordReader) serial() bool { return !r.named && (r.ranked || !r.asked) }
+
+// count goes through objects and their parts for what holds for all of them.
 func (r *recordReader) count(lists []records) {
 	for _, l := range lists {
 		for _, n := range l.list {
+			on := n.Get(recordAfter...)
 			r.ids[n.Get("id").String()]++
+			r.asked, r.named, r.ranked = r.asked || on != nil, r.named || on != nil && on.Says(), r.ranked || place(n) < unranked
 			r.count(recordsIn(n, "", nil))
 		}
 	}
 }
 
+const unranked = 1 << 30
+
+// place returns the place of an object by its priority.
+func place(n *placed.Node) int {
+	if place, err := strconv.Atoi(n.Get("priority").String()); err == nil {
+		return place
+	}
+	return unranked
+}
+
 // lists takes some lists, which are parts of an item unless it is nil. It returns the tasks.
 func (r *recordReader) lists(lists []records, above *item) (tasks []*item) {
 	for _, l := range lists {
-		l.whole.Get(l.name)
+		if l.whole.Get(l.name); r.serial() {
+			slices.SortStableFunc(l.list, func(a, b *placed.Node) int { return cmp.Compare(place(a), place(b)) })
+		}
 		local := above != nil && (l.name == "subtasks" || slices.ContainsFunc(l.list, func(n *placed.Node) bool { return r.ids[n.Get("id").String()] > 1 }))
 		for _, n := range l.list {
 			it := r.item(n, above, local)
@@ -201,8 +216,13 @@ func (r *recordReader) item(n *placed.Node, above *item, local bool) *item {
 	if it.id == "" {
 		it.id, it.as = markdown.Clip(it.title, 60), fmt.Sprintf("T%d", len(r.d.items)+1)
 	}
-	r.after(it, n.Get(recordAfter...))
-	r.rank(it, n.Get("priority"), above)
+	r.d.after(it, n.Get(recordAfter...))
+	it.ordered = slices.ContainsFunc(it.after, func(ref reference) bool { return strings.Contains(ref.id, " ") }) // prose, and no ids
+	if priority := n.Get("priority"); priority == nil && above != nil {
+		it.priority = above.priority
+	} else if place(n) == unranked {
+		it.priority = markdown.Urgency(priority.String())
+	}
 	if above != nil {
 		it.done, it.left = above.done, above.left
 		if local {
@@ -218,26 +238,6 @@ func (r *recordReader) item(n *placed.Node, above *item, local bool) *item {
 	r.state(it, n.Get(recordState...), n.Get(recordDone...))
 	it.criteria = markdown.Points(n.Get(recordProof...).Strings())
 	return it
-}
-
-// after takes what an item waits for. Where that is no id, but prose, the plan is not at fault.
-func (r *recordReader) after(it *item, on *placed.Node) {
-	r.d.after(it, on)
-	r.asked, r.named = r.asked || on != nil, r.named || len(it.after) > 0
-	it.ordered = slices.ContainsFunc(it.after, func(ref reference) bool { return strings.Contains(ref.id, " ") })
-}
-
-// rank takes the priority of an item, which is a word, or its place.
-func (r *recordReader) rank(it *item, priority *placed.Node, above *item) {
-	r.places[it] = 1 << 30
-	switch place, err := strconv.Atoi(priority.String()); {
-	case err == nil:
-		r.places[it], r.ranked = place, true
-	case priority != nil:
-		it.priority = markdown.Urgency(priority.String())
-	case above != nil:
-		it.priority, r.places[it] = above.priority, r.places[above]
-	}
 }
 
 // state takes how far an item is: whether it passes says more than its status.

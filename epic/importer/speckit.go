@@ -20,13 +20,13 @@ var (
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
 	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
 	speckitNumber  = pattern.New(`(?i)\buser story\s+(\d+)`)
-	speckitStory   = pattern.New(`(?i)^[-*\s]*(?:phase \d+:\s*|[^:(]*\()?(?:user story|us)\s*(\d+)\b(.*)$`)
+	speckitStory   = pattern.New(`(?i)^[-*\s]*(?:phase \d+:\s*|[^:(]*\()?(?:user story|us)\s*(\d+)(?:\s*[-–]\s*us(\d+))?\b(.*)$`)
 	speckitWaits   = pattern.New(`(?i)\b(?:depends? on|starts? after|waits? for|requires?|builds? on)\s+(.*)$`)
 	speckitForeign = pattern.New(`(?i)→|->|\b(?:and|can|may|is|no|the|with|starts?|independent|completed?)\b`) // what a clause in another language has not
 	speckitStories = pattern.New(`(?i)\b(?:user stor(?:y|ies)|us)\s*((?:\d+(?:\s*(?:,|and|&|/)\s*(?:user story\s*|us\s*)?)?)+)`)
 	speckitPhase   = pattern.New(`(?i)\bphase\s+(\d+)`)
 	speckitEither  = pattern.New(`(?i)\bor\b`)
-	speckitAside   = pattern.New(`\([^)]*\)`)
+	speckitAside   = pattern.New(`\([^)]*\)|（[^）]*）`)
 	speckitUrgency = pattern.New(`(?i)priority:\s*p([0-9])`)
 )
 
@@ -59,7 +59,7 @@ type speckitReader struct {
 // speckitGroup is a phase with tasks.
 type speckitGroup struct {
 	name    string
-	number  string // of a user story
+	numbers []string // of user stories
 	story   bool
 	after   []string // numbers of stories
 	line    int      // that says so
@@ -75,7 +75,7 @@ func (r *speckitReader) phase(s *markdown.Section) {
 		p.urgency = min(max(int(m[1][0]-'1'), 0), 3)
 	}
 	if m := speckitNumber.FindStringSubmatch(name); m != nil {
-		p.number = m[1]
+		p.numbers = []string{m[1]}
 	}
 	var serial, side []*item // the last one without [P], and those with [P] since
 	var said []markdown.Line
@@ -113,11 +113,13 @@ func (r *speckitReader) phase(s *markdown.Section) {
 		return
 	}
 	r.d.share(r.d.items[first:], name, markdown.Join(said))
-	if number := slices.Sorted(maps.Keys(p.labels)); !p.story && len(number) == 1 {
-		p.number, p.story = number[0], number[0] != ""
+	if !p.story && !p.labels[""] {
+		p.numbers, p.story = slices.Sorted(maps.Keys(p.labels)), true
 	}
-	if last := lastOpen(r.d.items[first:]); p.story && last != nil {
-		r.last[p.number] = last
+	if last := lastOpen(r.d.items[first:]); last != nil {
+		for _, number := range p.numbers {
+			r.last[number] = last
+		}
 	}
 	if name != "" {
 		r.phases = append(r.phases, p)
@@ -148,12 +150,14 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it 
 func (r *speckitReader) waits() {
 	stories, phases := map[string]*speckitGroup{}, map[string]string{} // the story of a phase
 	for _, p := range r.phases {
-		if first := stories[p.number]; p.story && first != nil {
-			p.after = []string{first.name}
-		} else if p.story && p.number != "" {
-			stories[p.number] = p
+		for _, number := range p.numbers {
+			if first := stories[number]; first != nil {
+				p.after = append(p.after, first.name)
+			} else {
+				stories[number] = p
+			}
 			if m := speckitPhase.FindStringSubmatch(p.name); m != nil {
-				phases[m[1]] = p.number
+				phases[m[1]] = number
 			}
 		}
 	}
@@ -162,26 +166,47 @@ func (r *speckitReader) waits() {
 		if m == nil {
 			continue
 		}
-		clause, english := speckitAside.ReplaceAllString(m[2], ""), speckitWaits.FindStringSubmatch(m[2])
+		clause, english := m[3], speckitWaits.FindStringSubmatch(m[3])
 		if english != nil {
-			clause = speckitAside.ReplaceAllString(english[1], "")
+			clause = english[1]
 		}
-		for _, end := range []string{" - ", " – ", " — ", ";", ". "} {
-			clause, _, _ = strings.Cut(clause, end)
+		on := storiesIn(speckitClause(clause), phases)
+		plain := speckitClause(speckitAside.ReplaceAllString(clause, ""))
+		if first := storiesIn(plain, phases); len(first) > 0 || english == nil {
+			on = first
 		}
-		if speckitEither.MatchString(clause) || english == nil && speckitForeign.MatchString(clause) {
+		if speckitEither.MatchString(plain) || english == nil && speckitForeign.MatchString(plain) {
 			continue // after that one or beside it
 		}
-		for _, number := range storiesIn(clause, phases) {
-			switch p := stories[m[1]]; {
-			case english == nil && blueprint.Padded(number) >= blueprint.Padded(m[1]):
-			case p == nil || stories[number] == nil:
-				r.d.tell(l.N, "story "+markdown.Clip(m[1], 10)+" depends on story "+markdown.Clip(number, 10)+", and one of them has no phase")
-			case number != m[1]:
-				p.after, p.line = append(p.after, stories[number].name), l.N
-			}
+		for _, number := range markdown.Range(m[1], m[2]) {
+			r.wait(stories, number, on, l.N, english != nil)
 		}
 	}
+}
+
+// wait makes a story wait for others, as a line says; one in another language only for those before it.
+func (r *speckitReader) wait(stories map[string]*speckitGroup, number string, on []string, line int, english bool) {
+	p := stories[number]
+	if p != nil && slices.ContainsFunc(on, func(other string) bool { return stories[other] == p }) {
+		return
+	}
+	for _, other := range on {
+		switch first := stories[other]; {
+		case !english && blueprint.Padded(other) >= blueprint.Padded(number):
+		case p == nil || first == nil:
+			r.d.tell(line, "story "+markdown.Clip(number, 10)+" depends on story "+markdown.Clip(other, 10)+", and one of them has no phase")
+		default:
+			p.after, p.line = append(p.after, first.name), line
+		}
+	}
+}
+
+// speckitClause returns the first clause of a text.
+func speckitClause(text string) string {
+	for _, end := range []string{" - ", " – ", " — ", ";", ". ", "。"} {
+		text, _, _ = strings.Cut(text, end)
+	}
+	return text
 }
 
 // storiesIn returns the numbers of the stories that a text names, also by their phases.
