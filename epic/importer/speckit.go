@@ -13,10 +13,10 @@ import (
 )
 
 var (
-	speckitTask    = pattern.New(`^(T\d{3,}[a-z]?)\b[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
-	speckitDepends = pattern.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
-	speckitAfter   = pattern.New(`(?i)\s*\(\s*depends on:?\s+(?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+\)`)
-	speckitID      = pattern.New(`T\d{3,}[a-z]?`)
+	speckitTask    = pattern.New(`^(T\d{3,}(?:\.\d+)?[a-z]?)\b[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
+	speckitDepends = pattern.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}(?:\.\d+)?[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
+	speckitAfter   = pattern.New(`(?i)\s*\(\s*depends on:?\s+(?:T\d{3,}(?:\.\d+)?[a-z]?(?:\s*(?:,|and|&)\s*)?)+\)`)
+	speckitID      = pattern.New(`T\d{3,}(?:\.\d+)?[a-z]?`)
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
 	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
 	speckitNumber  = pattern.New(`(?i)\buser story\s+(\d+)`)
@@ -172,7 +172,7 @@ func (r *speckitReader) waits() {
 		}
 		on := storiesIn(speckitClause(clause), phases)
 		plain := speckitClause(speckitAside.ReplaceAllString(clause, ""))
-		if first := storiesIn(plain, phases); len(first) > 0 || english == nil {
+		if first := storiesIn(plain, phases); len(first) > 0 || speckitForeign.MatchString(clause) {
 			on = first
 		}
 		if speckitEither.MatchString(plain) || english == nil && speckitForeign.MatchString(plain) {
