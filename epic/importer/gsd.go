@@ -19,7 +19,6 @@ var (
 	gsdNumber   = pattern.New(`(?i)\bphases?\s+((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&|[-–—])\s*(?:phase\s+)?)?)+)`)
 	gsdRange    = pattern.New(`(\d+(?:\.\d+)?)(?:\s*[-–—]\s*(?:(?i:phase)\s+)?(\d+))?`)
 	gsdBold     = pattern.New(`^(\*\*.+?\*\*)[ \t]*(?:[-–—:]+[ \t]*)?(.*)$`)
-	gsdDigits   = pattern.New(`\d+(?:\.\d+)?`)
 	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
 	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?)((?:-[A-Za-z][\w.]*)*)-(\d+)(?:-PLAN)?(?:\.md)?(?:[\s:–—-]+(.*))?$`)
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
@@ -123,11 +122,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
 				p.at = l.N
-				for _, m := range gsdNumber.FindAllStringSubmatch(f[2], -1) {
-					for _, span := range gsdRange.FindAllStringSubmatch(m[1], -1) {
-						p.after = append(p.after, markdown.Range(span[1], span[2])...)
-					}
-				}
+				p.after = gsdPhases(f[2])
 				if len(p.after) == 0 && !markdown.Nothing.MatchString(f[2]) {
 					r.d.tell(l.N, "this names no phase such as Phase 1, so nothing is waited for")
 				}
@@ -150,12 +145,14 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 	p.say(markdown.Join(said))
 }
 
-// parts returns what matches in the first groups of the matches of a form: the numbers in Phases 1, 2 and 3.
-func parts(form, part *pattern.Regexp, text string) (list []string) {
-	for _, m := range form.FindAllStringSubmatch(text, -1) {
-		list = append(list, part.FindAllString(m[1], -1)...)
+// gsdPhases returns the numbers of the phases that a text names: 1, 2 and 3 of Phases 1-3.
+func gsdPhases(text string) (numbers []string) {
+	for _, m := range gsdNumber.FindAllStringSubmatch(text, -1) {
+		for _, span := range gsdRange.FindAllStringSubmatch(m[1], -1) {
+			numbers = append(numbers, markdown.Range(span[1], span[2])...)
+		}
 	}
-	return list
+	return numbers
 }
 
 // plan takes a box below a phase, with its file when there is one.
@@ -208,7 +205,11 @@ func (r *gsdReader) take(p *gsdEntry, m []string, it *item) {
 	it.as = "P" + it.id
 	p.plans = append(p.plans, it)
 	file := r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"]
-	it.done = it.done || file != "" && r.summed(file) || file == "" && len(glob(r.from.files, path.Dir(r.from.name), "phases/*/"+it.id+"-SUMMARY.md")) > 0
+	if file != "" {
+		it.done = it.done || r.summed(file)
+	} else {
+		it.done = it.done || len(glob(r.from.files, path.Dir(r.from.name), "phases/*/"+it.id+"-SUMMARY.md")) > 0
+	}
 	if file != "" && !it.done {
 		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
 		text := markdown.Join(list)

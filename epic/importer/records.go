@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"relay/epic/importer/internal/markdown"
@@ -13,68 +12,14 @@ import (
 	"relay/epic/pattern"
 )
 
-// The names that JSON plans have for the same things.
-var (
-	recordTitle = []string{"title", "name", "summary", "story", "task", "description"}
-	recordDone  = []string{"passes", "passed", "done", "completed", "complete"}
-	recordState = []string{"status", "state"}
-	recordAfter = []string{"dependsOn", "dependencies", "depends_on", "blockedBy", "blocked_by", "after"}
-	recordProof = []string{"acceptanceCriteria", "acceptance_criteria", "criteria", "testStrategy"}
-	recordOwn   = slices.Concat(recordDone, recordState, recordAfter, recordProof) // that only tasks have
-
-	recordWork  = pattern.New(`(?i)(?:task|story|stories|feature|epic|phase|milestone|sprint|issue|item)s?$`)
-	recordAside = pattern.New(`(?i)criteri|test|check|verif|risk|question|comment|note|histor|log|file|scenario`)
-	recordAdmin = pattern.New(`(?i)prompt|complexity|recommend|metadata|retr(?:y|ies)|assignee|branch|attempts|(?:At|_at|[dD]ate)$|^extra$`)
-)
-
-// records is a list of objects that have titles.
-type records struct {
-	name  string
-	whole *placed.Node // that has the list
-	list  []*placed.Node
-}
-
-// recordsIn returns the lists of tasks, or of what consists of tasks, in a value. Those in an object of such a list are its parts.
-func recordsIn(n *placed.Node, name string, whole *placed.Node) (found []records) {
-	if n == nil || recordAside.MatchString(name) {
-		return nil
-	}
-	if n.Kind == placed.Array && isRecords(n, name) {
-		return []records{{name, whole, n.Values}}
-	}
-	for i, key := range n.Keys {
-		found = append(found, recordsIn(n.Values[i], key, n)...)
-	}
-	return found
-}
-
-// isRecords reports whether a list is one of objects with titles, which is called tasks, or alike, or has what only tasks have. One whose
-// objects name those of other lists only groups these.
-func isRecords(list *placed.Node, name string) bool {
-	work := recordWork.MatchString(name)
-	for _, n := range list.Values {
-		work = work || isWork(n)
-		for i, key := range n.Keys {
-			parts := n.Values[i].List()
-			if len(parts) > 0 && parts[0].String() != "" && !strings.Contains(parts[0].String(), " ") && recordWork.MatchString(key) {
-				return false
-			}
-		}
-	}
-	return work && slices.ContainsFunc(list.Values, func(n *placed.Node) bool { return n.Has("id") || n.Has(recordTitle...) })
-}
-
-// isWork reports whether an object has what only tasks have.
-func isWork(n *placed.Node) bool {
-	return n.Has(recordOwn...) || len(recordsIn(n, "", nil)) > 0
-}
+var recordAdmin = pattern.New(`(?i)prompt|complexity|recommend|metadata|retr(?:y|ies)|assignee|branch|attempts|(?:At|_at|[dD]ate)$|^extra$`)
 
 func claimsTaskmaster(s source) bool {
 	return claimsRecords(s) && (s.root.Has("tasks") || slices.ContainsFunc(s.root.Values, func(n *placed.Node) bool { return n.Has("tasks") }))
 }
 
 func claimsRecords(s source) bool {
-	return path.Ext(s.name) == ".json" && len(recordsIn(s.root, "", nil)) > 0
+	return path.Ext(s.name) == ".json" && len(s.root.Lists()) > 0
 }
 
 // recordReader goes through the lists.
@@ -88,15 +33,16 @@ type recordReader struct {
 	named  bool               // some say what they wait for
 }
 
-// readRecords reads prd.json of ralph, tasks.json of Task Master, and JSON like theirs: lists of objects with titles, under any names. What
-// has parts is done in these: each waits for what the whole waits for, and who waits for the whole waits for all of them. Where no task says
-// what it waits for, each waits for the one before it, by priority. Of the tags of Task Master one is read.
+// readRecords reads prd.json of ralph, tasks.json of Task Master, and JSON like theirs: lists of objects with titles, under any names. The
+// parts of an object take its place: each waits for what the object waits for, and others that wait for the object wait for all of them.
+// Without dependencies each task waits for the one before it, by priority. Of the tags of Task Master one is read.
 func readRecords(s source, d *draft) {
-	lists := recordsIn(s.root, "", nil)
-	if tags := slices.DeleteFunc(slices.Clone(lists), func(l records) bool { return l.name != "tasks" || !slices.Contains(s.root.Values, l.whole) }); len(tags) > 1 {
-		lists = d.tag(s.root, tags)
+	lists := s.root.Lists()
+	untagged := func(l placed.Records) bool { return l.Name != "tasks" || !slices.Contains(s.root.Values, l.Whole) }
+	if tags := slices.DeleteFunc(slices.Clone(lists), untagged); len(tags) > 1 {
+		lists = tagOf(d, s.root, tags)
 	}
-	if work := slices.DeleteFunc(slices.Clone(lists), func(l records) bool { return !slices.ContainsFunc(l.list, isWork) }); len(work) > 0 {
+	if work := slices.DeleteFunc(slices.Clone(lists), func(l placed.Records) bool { return !slices.ContainsFunc(l.List, (*placed.Node).IsWork) }); len(work) > 0 {
 		lists = work
 	}
 	root := s.root
@@ -124,14 +70,14 @@ func readRecords(s source, d *draft) {
 	}
 }
 
-// tag returns the list of the tag that is read: master, or the first.
-func (d *draft) tag(root *placed.Node, tags []records) []records {
-	name := func(l records) string { return markdown.Clip(root.Keys[slices.Index(root.Values, l.whole)], 60) }
-	chosen := max(0, slices.IndexFunc(tags, func(l records) bool { return name(l) == "master" }))
+// tagOf returns the list of the tag that is read: master, or the first.
+func tagOf(d *draft, root *placed.Node, tags []placed.Records) []placed.Records {
+	name := func(l placed.Records) string { return markdown.Clip(root.Keys[slices.Index(root.Values, l.Whole)], 60) }
+	chosen := max(0, slices.IndexFunc(tags, func(l placed.Records) bool { return name(l) == "master" }))
 	d.title = "Task Master: " + name(tags[chosen])
 	for i, l := range tags {
-		if l.whole.Used = true; i != chosen {
-			d.tell(l.list[0].Line, "the tasks of the tag "+name(l)+" are left out: the tag "+name(tags[chosen])+" was read")
+		if l.Whole.Used = true; i != chosen {
+			d.tell(l.List[0].Line, "the tasks of the tag "+name(l)+" are left out: the tag "+name(tags[chosen])+" was read")
 		}
 	}
 	return tags[chosen : chosen+1]
@@ -141,40 +87,31 @@ func (d *draft) tag(root *placed.Node, tags []records) []records {
 func (r *recordReader) serial() bool { return !r.named && (r.ranked || !r.asked) }
 
 // count goes through objects and their parts for what holds for all of them.
-func (r *recordReader) count(lists []records) {
+func (r *recordReader) count(lists []placed.Records) {
 	for _, l := range lists {
-		for _, n := range l.list {
-			on := n.Get(recordAfter...)
+		for _, n := range l.List {
+			on := n.Get(placed.AfterKeys...)
 			r.ids[n.Get("id").String()]++
-			r.asked, r.named, r.ranked = r.asked || on != nil, r.named || on != nil && on.Says(), r.ranked || place(n) < unranked
-			r.count(recordsIn(n, "", nil))
+			r.asked, r.named, r.ranked = r.asked || on != nil, r.named || on != nil && on.Says(), r.ranked || n.Place() < placed.Unranked
+			r.count(n.Lists())
 		}
 	}
-}
-
-const unranked = 1 << 30
-
-// place returns the place of an object by its priority.
-func place(n *placed.Node) int {
-	if place, err := strconv.Atoi(n.Get("priority").String()); err == nil {
-		return place
-	}
-	return unranked
 }
 
 // lists takes some lists, which are parts of an item unless it is nil. It returns the tasks.
-func (r *recordReader) lists(lists []records, above *item) (tasks []*item) {
+func (r *recordReader) lists(lists []placed.Records, above *item) (tasks []*item) {
 	for _, l := range lists {
-		if l.whole.Get(l.name); r.serial() {
-			slices.SortStableFunc(l.list, func(a, b *placed.Node) int { return cmp.Compare(place(a), place(b)) })
+		if l.Whole.Get(l.Name); r.serial() {
+			slices.SortStableFunc(l.List, func(a, b *placed.Node) int { return cmp.Compare(a.Place(), b.Place()) })
 		}
-		local := above != nil && (l.name == "subtasks" || slices.ContainsFunc(l.list, func(n *placed.Node) bool { return r.ids[n.Get("id").String()] > 1 }))
-		for _, n := range l.list {
+		again := func(n *placed.Node) bool { return r.ids[n.Get("id").String()] > 1 }
+		local := above != nil && (l.Name == "subtasks" || slices.ContainsFunc(l.List, again))
+		for _, n := range l.List {
 			it := r.item(n, above, local)
 			if it == nil {
 				continue
 			}
-			own := r.lists(recordsIn(n, "", nil), it)
+			own := r.lists(n.Lists(), it)
 			it.tellAll()
 			if len(own) == 0 {
 				own = []*item{it}
@@ -204,7 +141,7 @@ func (r *recordReader) whole(it *item, tasks []*item) {
 // item reads an object, and what it has of the one that it is a part of. Its title is the id of one without an id.
 func (r *recordReader) item(n *placed.Node, above *item, local bool) *item {
 	it := &item{id: n.Get("id").String(), node: n, line: n.Line, priority: normal}
-	for _, key := range recordTitle {
+	for _, key := range placed.TitleKeys {
 		if it.title == "" {
 			it.title = markdown.Clip(n.Get(key).String(), maxTitle)
 		}
@@ -216,11 +153,11 @@ func (r *recordReader) item(n *placed.Node, above *item, local bool) *item {
 	if it.id == "" {
 		it.id, it.as = markdown.Clip(it.title, 60), fmt.Sprintf("T%d", len(r.d.items)+1)
 	}
-	r.d.after(it, n.Get(recordAfter...))
+	r.d.after(it, n.Get(placed.AfterKeys...))
 	it.ordered = slices.ContainsFunc(it.after, func(ref reference) bool { return strings.Contains(ref.id, " ") }) // prose, and no ids
 	if priority := n.Get("priority"); priority == nil && above != nil {
 		it.priority = above.priority
-	} else if place(n) == unranked {
+	} else if n.Place() == placed.Unranked {
 		it.priority = markdown.Urgency(priority.String())
 	}
 	if above != nil {
@@ -235,8 +172,8 @@ func (r *recordReader) item(n *placed.Node, above *item, local bool) *item {
 		}
 		r.d.waits(it, above.after)
 	}
-	r.state(it, n.Get(recordState...), n.Get(recordDone...))
-	it.criteria = markdown.Points(n.Get(recordProof...).Strings())
+	r.state(it, n.Get(placed.StateKeys...), n.Get(placed.DoneKeys...))
+	it.criteria = markdown.Points(n.Get(placed.ProofKeys...).Strings())
 	return it
 }
 

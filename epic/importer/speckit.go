@@ -20,13 +20,7 @@ var (
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
 	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
 	speckitNumber  = pattern.New(`(?i)\buser story\s+(\d+)`)
-	speckitStory   = pattern.New(`(?i)^[-*\s]*(?:phase \d+:\s*|[^:(]*\()?(?:user story|us)\s*(\d+)(?:\s*[-–]\s*us(\d+))?\b(.*)$`)
-	speckitWaits   = pattern.New(`(?i)\b(?:depends? on|starts? after|waits? for|requires?|builds? on)\s+(.*)$`)
-	speckitForeign = pattern.New(`(?i)→|->|\b(?:and|can|may|is|no|the|with|starts?|independent|completed?)\b`) // what a clause in another language has not
-	speckitStories = pattern.New(`(?i)\b(?:user stor(?:y|ies)|us)\s*((?:\d+(?:\s*(?:,|and|&|/)\s*(?:user story\s*|us\s*)?)?)+)`)
 	speckitPhase   = pattern.New(`(?i)\bphase\s+(\d+)`)
-	speckitEither  = pattern.New(`(?i)\bor\b`)
-	speckitAside   = pattern.New(`\([^)]*\)|（[^）]*）`)
 	speckitUrgency = pattern.New(`(?i)priority:\s*p([0-9])`)
 )
 
@@ -83,9 +77,6 @@ func (r *speckitReader) phase(s *markdown.Section) {
 	for _, l := range s.Body {
 		m := speckitTask.FindStringSubmatch(l.Rest)
 		if l.Box == 0 || m == nil {
-			if l.Box == ' ' {
-				r.d.tell(l.N, "this item has no id such as T001, so it is not a task")
-			}
 			said = append(said, l)
 			continue
 		}
@@ -107,21 +98,31 @@ func (r *speckitReader) phase(s *markdown.Section) {
 		}
 		r.d.items = append(r.d.items, it)
 	}
-	if len(r.d.items) == first {
-		r.d.prose(s.Heading.Rest, said)
+	for _, l := range said {
+		if l.Box == ' ' {
+			r.d.tell(l.N, "this item has no id such as T001, so it is not a task")
+		}
+	}
+	r.end(p, s.Heading.Rest, r.d.items[first:], said)
+}
+
+// end adds a phase with the items and the text in it.
+func (r *speckitReader) end(p *speckitGroup, heading string, items []*item, said []markdown.Line) {
+	if len(items) == 0 {
+		r.d.prose(heading, said)
 		r.rest = append(r.rest, said...)
 		return
 	}
-	r.d.share(r.d.items[first:], name, markdown.Join(said))
+	r.d.share(items, markdown.Unformatted(heading), markdown.Join(said))
 	if !p.story && !p.labels[""] {
 		p.numbers, p.story = slices.Sorted(maps.Keys(p.labels)), true
 	}
-	if last := lastOpen(r.d.items[first:]); last != nil {
+	if last := lastOpen(items); last != nil {
 		for _, number := range p.numbers {
 			r.last[number] = last
 		}
 	}
-	if name != "" {
+	if p.name != "" {
 		r.phases = append(r.phases, p)
 	}
 }
@@ -140,7 +141,7 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it 
 		}
 	}
 	p.labels[story] = true
-	for _, id := range parts(speckitDepends, speckitID, m[3]) {
+	for _, id := range markdown.Parts(speckitDepends, speckitID, m[3]) {
 		it.after = append(it.after, reference{id: id, line: l.N})
 	}
 	return it, parallel
@@ -161,63 +162,27 @@ func (r *speckitReader) waits() {
 			}
 		}
 	}
-	for _, l := range r.rest {
-		m := speckitStory.FindStringSubmatch(markdown.Unformatted(cmp.Or(l.Rest, l.Text)))
-		if m == nil {
-			continue
-		}
-		clause, english := m[3], speckitWaits.FindStringSubmatch(m[3])
-		if english != nil {
-			clause = english[1]
-		}
-		on := storiesIn(speckitClause(clause), phases)
-		plain := speckitClause(speckitAside.ReplaceAllString(clause, ""))
-		if first := storiesIn(plain, phases); len(first) > 0 || speckitForeign.MatchString(clause) {
-			on = first
-		}
-		if speckitEither.MatchString(plain) || english == nil && speckitForeign.MatchString(plain) {
-			continue // after that one or beside it
-		}
-		for _, number := range markdown.Range(m[1], m[2]) {
-			r.wait(stories, number, on, l.N, english != nil)
-		}
+	for _, w := range markdown.StoryOrder(r.rest, phases) {
+		r.wait(stories, w)
 	}
 }
 
 // wait makes a story wait for others, as a line says; one in another language only for those before it.
-func (r *speckitReader) wait(stories map[string]*speckitGroup, number string, on []string, line int, english bool) {
-	p := stories[number]
-	if p != nil && slices.ContainsFunc(on, func(other string) bool { return stories[other] == p }) {
+func (r *speckitReader) wait(stories map[string]*speckitGroup, w markdown.StoryWait) {
+	p := stories[w.Number]
+	if p != nil && slices.ContainsFunc(w.On, func(other string) bool { return stories[other] == p }) {
 		return
 	}
-	for _, other := range on {
+	for _, other := range w.On {
 		switch first := stories[other]; {
-		case !english && blueprint.Padded(other) >= blueprint.Padded(number):
+		case !w.English && blueprint.Padded(other) >= blueprint.Padded(w.Number):
 		case p == nil || first == nil:
-			r.d.tell(line, "story "+markdown.Clip(number, 10)+" depends on story "+markdown.Clip(other, 10)+", and one of them has no phase")
+			why := "story " + markdown.Clip(w.Number, 10) + " depends on story " + markdown.Clip(other, 10) + ", and one of them has no phase"
+			r.d.tell(w.Line, why)
 		default:
-			p.after, p.line = append(p.after, first.name), line
+			p.after, p.line = append(p.after, first.name), w.Line
 		}
 	}
-}
-
-// speckitClause returns the first clause of a text.
-func speckitClause(text string) string {
-	for _, end := range []string{" - ", " – ", " — ", ";", ". ", "。"} {
-		text, _, _ = strings.Cut(text, end)
-	}
-	return text
-}
-
-// storiesIn returns the numbers of the stories that a text names, also by their phases.
-func storiesIn(text string, phases map[string]string) (numbers []string) {
-	numbers = parts(speckitStories, gsdDigits, text)
-	for _, phase := range parts(speckitPhase, gsdDigits, text) {
-		if number := phases[phase]; number != "" {
-			numbers = append(numbers, number)
-		}
-	}
-	return numbers
 }
 
 // order makes groups of the phases.

@@ -83,20 +83,20 @@ func storyStart(l Line, listed bool) (level int, number, title, more string) {
 		more = strings.TrimLeft(more, ": ")
 	}
 	m := storyForm.FindStringSubmatch(Unformatted(text))
+	if m == nil || l.Kind == Code || l.Box != 0 {
+		return 0, "", "", ""
+	}
+	dotted := strings.Contains(m[1], ".")
 	switch {
-	case m == nil || l.Kind == Code || l.Box != 0:
-	case l.Kind == Heading && strings.Contains(m[1], "."):
+	case l.Kind == Heading && dotted:
 		level = l.Level
-	case l.Kind == Plain && !row && strings.HasPrefix(l.Text, "**Story ") && more == "" && strings.Contains(m[1], "."):
+	case strings.HasPrefix(l.Text, "**Story ") && more == "" && dotted:
 		level = 4
 	case listed && (l.Kind == Item || row):
 		level = 6
-		if !strings.Contains(m[1], ".") { // of the only epic
-			m[1] = "1." + m[1]
-		}
 	}
-	if level == 0 {
-		return 0, "", "", ""
+	if !dotted { // of the only epic
+		m[1] = "1." + m[1]
 	}
 	if title = strings.TrimSuffix(m[2], ":"); title == "" {
 		return level, m[1], more, ""
