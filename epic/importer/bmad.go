@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"maps"
@@ -116,16 +115,7 @@ func (r *bmadReader) gather(file, only string) {
 // sprint takes the states of stories.
 func (r *bmadReader) sprint() {
 	d, s := r.d, r.from
-	root, err := placed.YAML(s.data)
-	if err != nil { // as by {project-root} above the states
-		states := bytes.Clone(s.data)
-		for i := range bytes.Index(states, []byte("\ndevelopment_status:")) {
-			if states[i] != '\n' {
-				states[i] = '#'
-			}
-		}
-		root, err = placed.YAML(states)
-	}
+	root, err := placed.YAMLBelow(s.data, "development_status")
 	if wrong, ok := errors.AsType[*placed.Error](err); ok {
 		d.fail(wrong.Line, "%v", wrong.Err)
 		return
@@ -184,7 +174,7 @@ func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
 	text := r.texts[it.id]
 	it.title = cmp.Or(text.Title, title)
 	if state != nil {
-		it.line, it.state = state.Line, becomes(state, "done")
+		it.line, it.state = state.Line, state.Becomes("done")
 		r.d.state(it, state.String())
 	} else {
 		it.line, it.file = text.Line, text.file

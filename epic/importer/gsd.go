@@ -16,8 +16,6 @@ import (
 
 var (
 	gsdPhase    = pattern.New(`(?i)^phase\s+(\d+(?:\.\d+)?)\s*:\s*(.+)$`)
-	gsdNumber   = pattern.New(`(?i)\bphases?\s+((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&|[-–—])\s*(?:phase\s+)?)?)+)`)
-	gsdRange    = pattern.New(`(\d+(?:\.\d+)?)(?:\s*[-–—]\s*(?:(?i:phase)\s+)?(\d+))?`)
 	gsdBold     = pattern.New(`^(\*\*.+?\*\*)[ \t]*(?:[-–—:]+[ \t]*)?(.*)$`)
 	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
 	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?)((?:-[A-Za-z][\w.]*)*)-(\d+)(?:-PLAN)?(?:\.md)?(?:[\s:–—-]+(.*))?$`)
@@ -122,7 +120,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
 				p.at = l.N
-				p.after = gsdPhases(f[2])
+				p.after = markdown.Phases(f[2])
 				if len(p.after) == 0 && !markdown.Nothing.MatchString(f[2]) {
 					r.d.tell(l.N, "this names no phase such as Phase 1, so nothing is waited for")
 				}
@@ -143,16 +141,6 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 		}
 	}
 	p.say(markdown.Join(said))
-}
-
-// gsdPhases returns the numbers of the phases that a text names: 1, 2 and 3 of Phases 1-3.
-func gsdPhases(text string) (numbers []string) {
-	for _, m := range gsdNumber.FindAllStringSubmatch(text, -1) {
-		for _, span := range gsdRange.FindAllStringSubmatch(m[1], -1) {
-			numbers = append(numbers, markdown.Range(span[1], span[2])...)
-		}
-	}
-	return numbers
 }
 
 // plan takes a box below a phase, with its file when there is one.

@@ -60,11 +60,3 @@ func (d *draft) unread(sorted bool, objects ...*placed.Node) {
 		d.tell(line, "briefs leave out the fields "+strings.Join(names, ", "))
 	}
 }
-
-// becomes returns what replaces a scalar; its zero value when there is none.
-func becomes(n *placed.Node, text string) placed.Edit {
-	if n == nil || n.Kind >= placed.Array {
-		return placed.Edit{}
-	}
-	return placed.Edit{From: n.From, To: n.To, Text: text}
-}

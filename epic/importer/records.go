@@ -42,7 +42,8 @@ func readRecords(s source, d *draft) {
 	if tags := slices.DeleteFunc(slices.Clone(lists), untagged); len(tags) > 1 {
 		lists = tagOf(d, s.root, tags)
 	}
-	if work := slices.DeleteFunc(slices.Clone(lists), func(l placed.Records) bool { return !slices.ContainsFunc(l.List, (*placed.Node).IsWork) }); len(work) > 0 {
+	idle := func(l placed.Records) bool { return !slices.ContainsFunc(l.List, (*placed.Node).IsWork) }
+	if work := slices.DeleteFunc(slices.Clone(lists), idle); len(work) > 0 {
 		lists = work
 	}
 	root := s.root
@@ -179,10 +180,10 @@ func (r *recordReader) item(n *placed.Node, above *item, local bool) *item {
 
 // state takes how far an item is: whether it passes says more than its status.
 func (r *recordReader) state(it *item, status, passes *placed.Node) {
-	it.state = becomes(status, `"done"`)
+	it.state = status.Becomes(`"done"`)
 	r.d.state(it, status.String())
 	if passes != nil && (passes.Kind == placed.True || passes.Kind == placed.False) {
-		it.done, it.state = it.done && status == nil || passes.Kind == placed.True, becomes(passes, "true")
+		it.done, it.state = it.done && status == nil || passes.Kind == placed.True, passes.Becomes("true")
 	}
 }
 

@@ -38,7 +38,11 @@ func readSpeckit(s source, d *draft) {
 		r.phase(&phase)
 	}
 	r.order()
-	r.scenarios(d.read(s, s.beside("spec.md")))
+	for number, scenarios := range markdown.Scenarios(d.read(s, s.beside("spec.md"))) {
+		if last := r.last[number]; last != nil {
+			last.criteria = append(last.criteria, scenarios...)
+		}
+	}
 }
 
 // speckitReader goes through the phases.
@@ -201,26 +205,6 @@ func (r *speckitReader) order() {
 		}
 		r.d.group(p.name, group{after: after})
 		barrier, side = []string{p.name}, nil
-	}
-}
-
-var (
-	storyHeading = pattern.New(`(?i)^user story\s+(\d+)`)
-	scenarioForm = pattern.New(`(?i)\bgiven\b.*\bthen\b`)
-)
-
-// scenarios gives the last task of each story what spec.md wants of that story.
-func (r *speckitReader) scenarios(spec []markdown.Line) {
-	for _, s := range markdown.Cut(spec, 3) {
-		m := storyHeading.FindStringSubmatch(markdown.Unformatted(s.Heading.Rest))
-		if m == nil || r.last[m[1]] == nil {
-			continue
-		}
-		for _, l := range s.Body {
-			if text := markdown.Unformatted(l.Rest); l.Kind == markdown.Item && scenarioForm.MatchString(text) {
-				r.last[m[1]].criteria = append(r.last[m[1]].criteria, text)
-			}
-		}
 	}
 }
 

@@ -16,6 +16,12 @@ var (
 	orderDigits  = pattern.New(`\d+(?:\.\d+)?`)
 	orderEither  = pattern.New(`(?i)\bor\b`)
 	orderAside   = pattern.New(`\([^)]*\)|（[^）]*）`)
+
+	phaseNumbers = pattern.New(`(?i)\bphases?\s+((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&|[-–—])\s*(?:phase\s+)?)?)+)`)
+	phaseRange   = pattern.New(`(\d+(?:\.\d+)?)(?:\s*[-–—]\s*(?:(?i:phase)\s+)?(\d+))?`)
+
+	scenarioStory = pattern.New(`(?i)^user story\s+(\d+)`)
+	scenarioForm  = pattern.New(`(?i)\bgiven\b.*\bthen\b`)
 )
 
 // StoryWait is what a line says of the story with a number.
@@ -77,4 +83,28 @@ func Parts(form, part *pattern.Regexp, text string) (list []string) {
 		list = append(list, part.FindAllString(m[1], -1)...)
 	}
 	return list
+}
+
+// Phases returns the numbers of the phases that a text names: 1, 2 and 3 of Phases 1-3.
+func Phases(text string) (numbers []string) {
+	for _, m := range phaseNumbers.FindAllStringSubmatch(text, -1) {
+		for _, span := range phaseRange.FindAllStringSubmatch(m[1], -1) {
+			numbers = append(numbers, Range(span[1], span[2])...)
+		}
+	}
+	return numbers
+}
+
+// Scenarios returns what spec.md of spec-kit wants of each story, by its number.
+func Scenarios(spec []Line) map[string][]string {
+	found := map[string][]string{}
+	for _, s := range Cut(spec, 3) {
+		m := scenarioStory.FindStringSubmatch(Unformatted(s.Heading.Rest))
+		for _, l := range s.Body {
+			if text := Unformatted(l.Rest); m != nil && l.Kind == Item && scenarioForm.MatchString(text) {
+				found[m[1]] = append(found[m[1]], text)
+			}
+		}
+	}
+	return found
 }

@@ -74,10 +74,8 @@ func stories(list []Line, listed bool) map[string]*Story {
 // storyStart returns the level at which a story begins in a line, 0 if none does, and what the line says of it: its title in bold, or all.
 func storyStart(l Line, listed bool) (level int, number, title, more string) {
 	text := cmp.Or(l.Rest, l.Text)
-	row := strings.HasPrefix(text, "|")
-	if row {
-		text = strings.Replace(strings.Trim(text, "| "), " | ", ": ", 1)
-	}
+	row := strings.HasPrefix(text, "| ")
+	text = strings.Replace(strings.TrimPrefix(text, "| "), " | ", ": ", 1)
 	if inner, bold := strings.CutPrefix(text, "**"); bold {
 		text, more, _ = strings.Cut(inner, "**")
 		more = strings.TrimLeft(more, ": ")
@@ -98,10 +96,7 @@ func storyStart(l Line, listed bool) (level int, number, title, more string) {
 	if !dotted { // of the only epic
 		m[1] = "1." + m[1]
 	}
-	if title = strings.TrimSuffix(m[2], ":"); title == "" {
-		return level, m[1], more, ""
-	}
-	return level, m[1], title, more
+	return level, m[1], strings.TrimRight(cmp.Or(m[2], more), ": |"), more
 }
 
 // take reads the lines of a story.
