@@ -172,7 +172,7 @@ func (r *gsdReader) unlisted() {
 		}
 		p := cmp.Or(r.phases[m[1]], r.phases[cmp.Or(strings.TrimLeft(m[1], "0"), "0")])
 		switch {
-		case p == nil || p.done || r.summed(file) || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == m[1]+"-"+m[3] }):
+		case p == nil || p.done || r.summed(file, "") || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == m[1]+"-"+m[3] }):
 		case listed[p] && !strings.Contains(path.Base(path.Dir(file)), "-"+taskID(strings.ToLower(p.title))):
 			r.d.tellOf(file, 0, "the roadmap lists other plans for "+p.id+", so it is not a task")
 		default:
@@ -182,9 +182,10 @@ func (r *gsdReader) unlisted() {
 	}
 }
 
-// summed reports whether a plan has a summary.
-func (r *gsdReader) summed(file string) bool {
-	return r.from.has(strings.TrimSuffix(file, "-PLAN.md") + "-SUMMARY.md")
+// summed reports whether a plan has a summary, beside its file or, where it has none, in the folder of any phase.
+func (r *gsdReader) summed(file, id string) bool {
+	plan := cmp.Or(strings.TrimSuffix(file, "-PLAN.md"), path.Join(path.Dir(r.from.name), "phases/*", id))
+	return len(glob(r.from.files, ".", plan+"-SUMMARY.md")) > 0
 }
 
 // take adds a plan to its phase, with what its file says. m are the parts of its name.
@@ -193,11 +194,7 @@ func (r *gsdReader) take(p *gsdEntry, m []string, it *item) {
 	it.as = "P" + it.id
 	p.plans = append(p.plans, it)
 	file := r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"]
-	if file != "" {
-		it.done = it.done || r.summed(file)
-	} else {
-		it.done = it.done || len(glob(r.from.files, path.Dir(r.from.name), "phases/*/"+it.id+"-SUMMARY.md")) > 0
-	}
+	it.done = it.done || r.summed(file, it.id)
 	if file != "" && !it.done {
 		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
 		text := markdown.Join(list)

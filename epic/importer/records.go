@@ -48,15 +48,13 @@ func readRecords(s source, d *draft) {
 	}
 	root := s.root
 	description := root.Get("description").Prose()
-	about := root.Get("meta", "feature", "project")
-	d.title = cmp.Or(root.Get("project", "name", "productName", "title").String(), about.Get("projectName", "name", "title").String(),
+	d.title = cmp.Or(root.Get("project", "name", "productName", "title").String(),
+		root.Get("meta", "feature", "project").Get("projectName", "name", "title").String(),
 		markdown.Clip(description, maxTitle), d.title, strings.TrimSuffix(path.Base(s.name), ".json"))
 	d.description = slices.DeleteFunc([]string{description, root.Get("context").Prose()}, func(text string) bool { return text == "" })
-	if commands := root.Get("verificationCommands"); commands != nil && commands.Kind == placed.Object {
-		for _, v := range commands.Values {
-			if run := v.String(); run != "" && !slices.Contains(d.checks, run) {
-				d.checks = append(d.checks, run)
-			}
+	for _, run := range root.Get("verificationCommands").Members() {
+		if !slices.Contains(d.checks, run) {
+			d.checks = append(d.checks, run)
 		}
 	}
 	r := recordReader{d: d, parts: map[string][]*item{}, ids: map[string]int{}}
@@ -113,12 +111,10 @@ func (r *recordReader) lists(lists []placed.Records, above *item) (tasks []*item
 				continue
 			}
 			own := r.lists(n.Lists(), it)
-			it.tellAll()
-			if len(own) == 0 {
-				own = []*item{it}
-				r.d.items = append(r.d.items, it)
-			} else {
+			if it.tellAll(); len(own) > 0 {
 				r.whole(it, own)
+			} else {
+				own, r.d.items = []*item{it}, append(r.d.items, it)
 			}
 			tasks = append(tasks, own...)
 		}

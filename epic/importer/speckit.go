@@ -181,8 +181,7 @@ func (r *speckitReader) wait(stories map[string]*speckitGroup, w markdown.StoryW
 		switch first := stories[other]; {
 		case !w.English && blueprint.Padded(other) >= blueprint.Padded(w.Number):
 		case p == nil || first == nil:
-			why := "story " + markdown.Clip(w.Number, 10) + " depends on story " + markdown.Clip(other, 10) + ", and one of them has no phase"
-			r.d.tell(w.Line, why)
+			r.d.tell(w.Line, "story "+markdown.Clip(w.Number, 10)+" depends on story "+markdown.Clip(other, 10)+", and one of them has no phase")
 		default:
 			p.after, p.line = append(p.after, first.name), w.Line
 		}
@@ -199,11 +198,10 @@ func (r *speckitReader) order() {
 			side = append(side, p.name)
 			continue
 		}
-		after := barrier
-		if len(side) > 0 {
-			after = side
+		if len(side) == 0 {
+			side = barrier
 		}
-		r.d.group(p.name, group{after: after})
+		r.d.group(p.name, group{after: side})
 		barrier, side = []string{p.name}, nil
 	}
 }

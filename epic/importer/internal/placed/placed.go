@@ -254,6 +254,14 @@ func (n *Node) Strings() (texts []string) {
 	return texts
 }
 
+// Members returns the texts in an object.
+func (n *Node) Members() (texts []string) {
+	if n == nil || n.Kind != Object {
+		return nil
+	}
+	return (&Node{Kind: Array, Values: n.Values}).Strings()
+}
+
 // Prose returns whatever a value says as text: an object or array as a list.
 func (n *Node) Prose() string {
 	if n == nil || n.Kind < Array {
