@@ -9,7 +9,7 @@ import (
 var verifying = pattern.New(`(?i)^\W*(?:checkpoint(?:\s+\d+)?\s*(?:$|[:\x{2013}\x{2014}-]\s)|(?:re-?)?run (?:(?:all|the|full|whole|entire|complete|unit|integration|e2e|existing) )*(?:tests?|test suite|suite|checks|linters?|quickstart\S*)(?: validation| again)?\W*$|(?:verify|ensure|check|confirm|validate)(?: that)? (?:(?:all|the|full|whole|entire|unit|integration|e2e|existing) )*(?:tests?|test suite|suite|build|builds|lint|linters?|checks|quickstart\S*) (?:still )?(?:is |are )?(?:pass|passes|passing|green|succeeds?|works?|clean)\W*$)`)
 
 var (
-	ended      = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:✅[ \t]*(?:done|completed?|\([^()]*\))?|(?:—|–|\[|\()[ \t]*(?:done|completed?|delivered|shipped)(?: [^()\[\]]{1,30}[\])])?)[\])]?[ \t]*$`)
+	ended      = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:[✅✓✔][ \t]*(?:done|completed?)?(?:[ \t]*\([^()]*\))?|(?:—|–|\[|\()[ \t]*(?:done|completed?|delivered|shipped)(?: [^()\[\]]{1,30}[\])])?)[\])]?[ \t]*$`)
 	finished   = pattern.New(`(?i)^\W*(?:(?:completed|finished|shipped|resolved|implemented)\b|(?:complete|done|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$)|^\s*✅`)
 	deferred   = pattern.New(`(?i:[\[(](?:deferred|postponed|cancel+ed|skipped|won't do|wontfix|on hold)\b[^\])]*[\])]\W*$)|[—–~:-]\s*(?:DEFERRED|SKIPPED|CANCELLED)\W*$|^~~.*~~\W*$`)
 	statusLine = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**(?:\s*(?:✅|☑|\[x\])\s*$|\W*(?:completed?|done|shipped|implemented|delivered|closed|fixed|resolved)\b)`)

@@ -46,8 +46,9 @@ func readBeads(s source, d *draft) {
 
 // issue takes an issue, whose line begins at an offset.
 func (r *tracker) issue(n *placed.Node, offset int) {
-	it := r.d.object(n, "an issue")
-	if it == nil {
+	it := &item{id: n.Get("id").String(), node: n, line: n.Line, title: n.Get("title").String(), priority: normal}
+	if it.id == "" {
+		r.d.tell(n.Line, "an issue without an id is left out")
 		return
 	}
 	if status := n.Get("status"); status != nil {
@@ -56,7 +57,7 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 	if p, err := strconv.Atoi(n.Get("priority").String()); err == nil {
 		it.priority = min(max(p, 0), 3)
 	}
-	it.describe("description", "design", "notes")
+	it.say(n.Get("description").Prose(), n.Get("design").Prose(), n.Get("notes").Prose())
 	it.criteria = markdown.Points([]string{plaintext.Clean(n.Get("acceptance_criteria").String())})
 	r.d.state(it, n.Get("status").String())
 	switch kind := n.Get("issue_type").String(); kind {

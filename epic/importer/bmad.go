@@ -69,9 +69,12 @@ func (r *bmadReader) order() {
 		after := it.after
 		it.after = nil
 		for _, on := range after {
-			if whole, known := epics[on.id]; known && on.id != it.group {
+			if whole, known := epics[on.id]; known {
+				if own := slices.IndexFunc(whole, func(ref reference) bool { return ref.item == it }); own >= 0 {
+					whole = whole[:own] // of its own epic those before it
+				}
 				r.d.waits(it, whole)
-			} else if !known {
+			} else {
 				it.after = append(it.after, on)
 			}
 		}
@@ -112,7 +115,7 @@ func (r *bmadReader) gather(file, only string) {
 // sprint takes the states of stories.
 func (r *bmadReader) sprint() {
 	d, s := r.d, r.from
-	root, err := placed.YAML(s.data)
+	root, err := placed.YAMLBelow(s.data, "development_status")
 	if wrong, ok := errors.AsType[*placed.Error](err); ok {
 		d.fail(wrong.Line, "%v", wrong.Err)
 		return
@@ -125,7 +128,7 @@ func (r *bmadReader) sprint() {
 	}
 	d.unread(true, root)
 	folder := path.Dir(s.name)
-	for _, name := range []string{"epic*.md", "../planning-artifacts/epic*.md", "../epic*.md", "epics/*.md"} {
+	for _, name := range []string{"epic*.md", "../planning-artifacts/epic*.md", "../epic*.md", "epics/*.md", "../epics/*.md"} {
 		for _, file := range glob(s.files, path.Join(folder, path.Dir(name)), path.Base(name)) {
 			r.gather(file, "")
 		}
@@ -167,11 +170,11 @@ func (r *bmadReader) files(folder string, all bool) {
 
 // add takes a story, with what its text says of it. State is where a sprint file says how far it is; nil: its text does.
 func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
-	it := &item{id: epic + "." + number, as: "S" + epic + "-" + number, priority: normal, group: "epic-" + epic}
+	it := &item{id: epic + "." + number, as: "S" + strings.ReplaceAll(epic+"-"+number, ".", "-"), priority: normal, group: "epic-" + epic}
 	text := r.texts[it.id]
 	it.title = cmp.Or(text.Title, title)
 	if state != nil {
-		it.line, it.state = state.Line, becomes(state, "done")
+		it.line, it.state = state.Line, state.Becomes("done")
 		r.d.state(it, state.String())
 	} else {
 		it.line, it.file = text.Line, text.file

@@ -16,9 +16,7 @@ import (
 
 var (
 	gsdPhase    = pattern.New(`(?i)^phase\s+(\d+(?:\.\d+)?)\s*:\s*(.+)$`)
-	gsdNumber   = pattern.New(`(?i)\bphases?\s+((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&)\s*(?:phase\s+)?)?)+)`)
 	gsdBold     = pattern.New(`^(\*\*.+?\*\*)[ \t]*(?:[-–—:]+[ \t]*)?(.*)$`)
-	gsdDigits   = pattern.New(`\d+(?:\.\d+)?`)
 	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
 	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?)((?:-[A-Za-z][\w.]*)*)-(\d+)(?:-PLAN)?(?:\.md)?(?:[\s:–—-]+(.*))?$`)
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
@@ -113,7 +111,8 @@ func (r *gsdReader) listed(list []markdown.Line) (rest []markdown.Line) {
 // detail takes the section of a phase.
 func (r *gsdReader) detail(m []string, part *markdown.Section) {
 	p := r.phase(m[1], m[2], part.Heading.N)
-	p.line, p.done = part.Heading.N, p.done || markdown.IsComplete(part.Body)
+	title, ended := blueprint.Ended(p.title)
+	p.title, p.line, p.done = title, part.Heading.N, p.done || ended || markdown.IsComplete(part.Body)
 	field := ""
 	var said []markdown.Line
 	for _, l := range part.Body {
@@ -121,7 +120,8 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
 				p.at = l.N
-				if p.after = parts(gsdNumber, gsdDigits, f[2]); len(p.after) == 0 && !markdown.Nothing.MatchString(f[2]) {
+				p.after = markdown.Phases(f[2])
+				if len(p.after) == 0 && !markdown.Nothing.MatchString(f[2]) {
 					r.d.tell(l.N, "this names no phase such as Phase 1, so nothing is waited for")
 				}
 				continue
@@ -143,14 +143,6 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 	p.say(markdown.Join(said))
 }
 
-// parts returns what matches in the first groups of the matches of a form: the numbers in Phases 1, 2 and 3.
-func parts(form, part *pattern.Regexp, text string) (list []string) {
-	for _, m := range form.FindAllStringSubmatch(text, -1) {
-		list = append(list, part.FindAllString(m[1], -1)...)
-	}
-	return list
-}
-
 // plan takes a box below a phase, with its file when there is one.
 func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
 	m := gsdPlan.FindStringSubmatch(markdown.Unformatted(l.Rest))
@@ -160,34 +152,40 @@ func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
 		}
 		return
 	}
-	r.take(p, m, &item{line: l.N, title: m[4], done: l.Done()})
+	if r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"] != "" || !strings.HasPrefix(m[4], "TBD") {
+		r.take(p, m, &item{line: l.N, title: m[4], done: l.Done()})
+	}
 }
 
-// unlisted takes the plans in the folders of phases that the roadmap does not list.
+// unlisted takes the plans in the folders of open phases that the roadmap does not list. Where it lists others, the folder has to have the
+// title of the phase: one of another milestone may have its number.
 func (r *gsdReader) unlisted() {
-	listed := map[*gsdEntry]int{}
+	listed := map[*gsdEntry]bool{}
 	for _, p := range r.order {
-		listed[p] = len(p.plans)
+		listed[p] = len(p.plans) > 0
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
+		file := r.files[name]
 		m := gsdPlan.FindStringSubmatch(name)
 		if m == nil {
 			continue
 		}
 		p := cmp.Or(r.phases[m[1]], r.phases[cmp.Or(strings.TrimLeft(m[1], "0"), "0")])
 		switch {
-		case p == nil || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == m[1]+"-"+m[3] }):
-		case listed[p] > 0 && !r.summed(r.files[name]):
-			r.d.tellOf(r.files[name], 0, "the roadmap lists other plans for "+p.id+", so it is not a task")
-		case listed[p] == 0:
-			r.take(p, m, &item{file: r.files[name], line: 1})
+		case p == nil || p.done || r.summed(file, "") || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == m[1]+"-"+m[3] }):
+		case listed[p] && !strings.Contains(path.Base(path.Dir(file)), "-"+taskID(strings.ToLower(p.title))):
+			r.d.tellOf(file, 0, "the roadmap lists other plans for "+p.id+", so it is not a task")
+		default:
+			r.take(p, m, &item{file: file, line: 1})
+			slices.SortStableFunc(p.plans, func(a, b *item) int { return cmp.Compare(blueprint.Padded(a.id), blueprint.Padded(b.id)) })
 		}
 	}
 }
 
-// summed reports whether a plan has a summary.
-func (r *gsdReader) summed(file string) bool {
-	return r.from.has(strings.TrimSuffix(file, "-PLAN.md") + "-SUMMARY.md")
+// summed reports whether a plan has a summary, beside its file or, where it has none, in the folder of any phase.
+func (r *gsdReader) summed(file, id string) bool {
+	plan := cmp.Or(strings.TrimSuffix(file, "-PLAN.md"), path.Join(path.Dir(r.from.name), "phases/*", id))
+	return len(glob(r.from.files, ".", plan+"-SUMMARY.md")) > 0
 }
 
 // take adds a plan to its phase, with what its file says. m are the parts of its name.
@@ -196,7 +194,7 @@ func (r *gsdReader) take(p *gsdEntry, m []string, it *item) {
 	it.as = "P" + it.id
 	p.plans = append(p.plans, it)
 	file := r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"]
-	it.done = it.done || file != "" && r.summed(file)
+	it.done = it.done || r.summed(file, it.id)
 	if file != "" && !it.done {
 		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
 		text := markdown.Join(list)

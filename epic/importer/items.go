@@ -58,7 +58,8 @@ func (d *draft) state(it *item, word string) {
 	switch strings.ReplaceAll(word, "_", "-") {
 	case "done", "completed", "complete", "closed", "tombstone":
 		it.done = true
-	case "cancelled", "canceled", "deferred", "superseded", "obsolete", "removed", "skipped", "rejected", "pinned":
+	case "cancelled", "canceled", "deferred", "superseded", "obsolete", "removed", "skipped", "rejected", "pinned",
+		"invalid", "duplicate", "wontfix":
 		it.left = true
 		d.tell(it.line, markdown.Clip(it.id, 60)+" is "+word+", and left out")
 	case "", "open", "todo", "pending", "backlog", "drafted", "ready", "ready-for-dev", "in-progress", "review", "blocked", "hooked",

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,24 +8,6 @@ import (
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 )
-
-// object begins the item of an object; it reports one without an id, and returns nil.
-func (d *draft) object(n *placed.Node, what string) *item {
-	it := &item{id: n.Get("id").String(), node: n, line: n.Line, title: n.Get("title").String(), priority: normal}
-	if it.id == "" {
-		d.tell(n.Line, what+" without an id is left out")
-		return nil
-	}
-	it.title = cmp.Or(it.title, n.Get("content").String(), markdown.Clip(n.Get("description").String(), maxTitle))
-	return it
-}
-
-// describe takes some fields of the object that an item is into its description.
-func (it *item) describe(keys ...string) {
-	for _, key := range keys {
-		it.say(it.node.Get(key).Prose())
-	}
-}
 
 // after takes the ids that an item waits for: a list, or a text with commas.
 func (d *draft) after(it *item, n *placed.Node) {
@@ -58,7 +39,7 @@ func (d *draft) unread(sorted bool, objects ...*placed.Node) {
 		}
 	}
 	for _, n := range objects {
-		for i, v := range n.Values {
+		for i, v := range n.Values[:len(n.Keys)] {
 			if v.Used || !v.Says() || known[n.Keys[i]] {
 				continue
 			}
@@ -78,12 +59,4 @@ func (d *draft) unread(sorted bool, objects ...*placed.Node) {
 	if len(names) > 0 {
 		d.tell(line, "briefs leave out the fields "+strings.Join(names, ", "))
 	}
-}
-
-// becomes returns what replaces a scalar; its zero value when there is none.
-func becomes(n *placed.Node, text string) placed.Edit {
-	if n == nil || n.Kind >= placed.Array {
-		return placed.Edit{}
-	}
-	return placed.Edit{From: n.From, To: n.To, Text: text}
 }

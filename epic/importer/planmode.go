@@ -96,10 +96,10 @@ func nameCode(d *draft, list []markdown.Line) {
 
 // readTodos takes the to-dos of a plan of Cursor.
 func readTodos(d *draft, list []*placed.Node) {
+	r := recordReader{d: d}
 	for _, n := range list {
-		if it := d.object(n, "a to-do"); it != nil {
-			it.state = becomes(n.Get("status"), "completed")
-			d.state(it, n.Get("status").String())
+		if it := r.item(n, nil, false); it != nil {
+			it.state = n.Get("status").Becomes("completed")
 			d.items = append(d.items, it)
 		}
 	}

@@ -2,27 +2,25 @@ package importer
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
 
 var (
-	speckitTask    = pattern.New(`^(T\d{3,}[a-z]?)\b[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
-	speckitDepends = pattern.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
-	speckitAfter   = pattern.New(`(?i)\s*\(\s*depends on:?\s+(?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+\)`)
-	speckitID      = pattern.New(`T\d{3,}[a-z]?`)
+	speckitTask    = pattern.New(`^(T\d{3,}(?:\.\d+)?[a-z]?)\b[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
+	speckitDepends = pattern.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}(?:\.\d+)?[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
+	speckitAfter   = pattern.New(`(?i)\s*\(\s*depends on:?\s+(?:T\d{3,}(?:\.\d+)?[a-z]?(?:\s*(?:,|and|&)\s*)?)+\)`)
+	speckitID      = pattern.New(`T\d{3,}(?:\.\d+)?[a-z]?`)
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
 	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
 	speckitNumber  = pattern.New(`(?i)\buser story\s+(\d+)`)
-	speckitWaits   = pattern.New(`(?i)^[-*\s]*(?:phase \d+:\s*)?(?:user story|us)\s*(\d+)\b(?:[^:]*:(?:.*?\s)?|(?:\s*\([^)]*\))?[\s–—→-]*)(?:depends? on|starts? after|waits? for)\s+(.*)$`)
-	speckitStories = pattern.New(`(?i)\b(?:user stor(?:y|ies)|us)\s*((?:\d+(?:\s*(?:,|and|&|/)\s*(?:user story\s*|us\s*)?)?)+)`)
 	speckitPhase   = pattern.New(`(?i)\bphase\s+(\d+)`)
-	speckitEither  = pattern.New(`(?i)\bor\b`)
-	speckitAside   = pattern.New(`\([^)]*\)`)
 	speckitUrgency = pattern.New(`(?i)priority:\s*p([0-9])`)
 )
 
@@ -40,7 +38,11 @@ func readSpeckit(s source, d *draft) {
 		r.phase(&phase)
 	}
 	r.order()
-	r.scenarios(d.read(s, s.beside("spec.md")))
+	for number, scenarios := range markdown.Scenarios(d.read(s, s.beside("spec.md"))) {
+		if last := r.last[number]; last != nil {
+			last.criteria = append(last.criteria, scenarios...)
+		}
+	}
 }
 
 // speckitReader goes through the phases.
@@ -55,22 +57,23 @@ type speckitReader struct {
 // speckitGroup is a phase with tasks.
 type speckitGroup struct {
 	name    string
-	number  string // of a user story
+	numbers []string // of user stories
 	story   bool
 	after   []string // numbers of stories
 	line    int      // that says so
 	urgency int
+	labels  map[string]bool // the stories of its tasks; "": of none
 }
 
 // phase takes the tasks of a phase. A section that has none is what its author says of the whole.
 func (r *speckitReader) phase(s *markdown.Section) {
 	name := markdown.Unformatted(s.Heading.Rest)
-	p := &speckitGroup{name: groupName(name), story: speckitUser.MatchString(name), urgency: normal}
+	p := &speckitGroup{name: groupName(name), story: speckitUser.MatchString(name), urgency: normal, labels: map[string]bool{}}
 	if m := speckitUrgency.FindStringSubmatch(name); m != nil {
 		p.urgency = min(max(int(m[1][0]-'1'), 0), 3)
 	}
 	if m := speckitNumber.FindStringSubmatch(name); m != nil {
-		p.number = m[1]
+		p.numbers = []string{m[1]}
 	}
 	var serial, side []*item // the last one without [P], and those with [P] since
 	var said []markdown.Line
@@ -78,9 +81,6 @@ func (r *speckitReader) phase(s *markdown.Section) {
 	for _, l := range s.Body {
 		m := speckitTask.FindStringSubmatch(l.Rest)
 		if l.Box == 0 || m == nil {
-			if l.Box == ' ' {
-				r.d.tell(l.N, "this item has no id such as T001, so it is not a task")
-			}
 			said = append(said, l)
 			continue
 		}
@@ -102,13 +102,31 @@ func (r *speckitReader) phase(s *markdown.Section) {
 		}
 		r.d.items = append(r.d.items, it)
 	}
-	if len(r.d.items) == first {
-		r.d.prose(s.Heading.Rest, said)
+	for _, l := range said {
+		if l.Box == ' ' {
+			r.d.tell(l.N, "this item has no id such as T001, so it is not a task")
+		}
+	}
+	r.end(p, s.Heading.Rest, r.d.items[first:], said)
+}
+
+// end adds a phase with the items and the text in it.
+func (r *speckitReader) end(p *speckitGroup, heading string, items []*item, said []markdown.Line) {
+	if len(items) == 0 {
+		r.d.prose(heading, said)
 		r.rest = append(r.rest, said...)
 		return
 	}
-	r.d.share(r.d.items[first:], name, markdown.Join(said))
-	if name != "" {
+	r.d.share(items, markdown.Unformatted(heading), markdown.Join(said))
+	if !p.story && !p.labels[""] {
+		p.numbers, p.story = slices.Sorted(maps.Keys(p.labels)), true
+	}
+	if last := lastOpen(items); last != nil {
+		for _, number := range p.numbers {
+			r.last[number] = last
+		}
+	}
+	if p.name != "" {
 		r.phases = append(r.phases, p)
 	}
 }
@@ -119,13 +137,15 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it 
 	what := cmp.Or(speckitAfter.ReplaceAllString(m[3], ""), m[3])
 	it = &item{id: m[1], line: l.N, title: markdown.Unformatted(what), priority: p.urgency, group: p.name, done: l.Done()}
 	it.say(marked(what))
+	story := ""
 	for _, m := range speckitLabel.FindAllStringSubmatch(m[2], -1) {
 		parallel = parallel || m[1] == "P"
-		if number, ok := strings.CutPrefix(m[1], "US"); ok && p.story && it.open() {
-			r.last[number] = it
+		if number, ok := strings.CutPrefix(m[1], "US"); ok {
+			story = number
 		}
 	}
-	for _, id := range parts(speckitDepends, speckitID, m[3]) {
+	p.labels[story] = true
+	for _, id := range markdown.Parts(speckitDepends, speckitID, m[3]) {
 		it.after = append(it.after, reference{id: id, line: l.N})
 	}
 	return it, parallel
@@ -135,45 +155,37 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it 
 func (r *speckitReader) waits() {
 	stories, phases := map[string]*speckitGroup{}, map[string]string{} // the story of a phase
 	for _, p := range r.phases {
-		if p.story && p.number != "" {
-			stories[p.number] = p
+		for _, number := range p.numbers {
+			if first := stories[number]; first != nil {
+				p.after = append(p.after, first.name)
+			} else {
+				stories[number] = p
+			}
 			if m := speckitPhase.FindStringSubmatch(p.name); m != nil {
-				phases[m[1]] = p.number
+				phases[m[1]] = number
 			}
 		}
 	}
-	for _, l := range r.rest {
-		m := speckitWaits.FindStringSubmatch(markdown.Unformatted(cmp.Or(l.Rest, l.Text)))
-		if m == nil {
-			continue
-		}
-		clause := speckitAside.ReplaceAllString(m[2], "")
-		for _, end := range []string{" - ", " – ", " — ", ";", ". "} {
-			clause, _, _ = strings.Cut(clause, end)
-		}
-		if speckitEither.MatchString(clause) {
-			continue // after that one or beside it
-		}
-		for _, number := range storiesIn(clause, phases) {
-			switch p := stories[m[1]]; {
-			case p == nil || stories[number] == nil:
-				r.d.tell(l.N, "story "+markdown.Clip(m[1], 10)+" depends on story "+markdown.Clip(number, 10)+", and one of them has no phase")
-			case number != m[1]:
-				p.after, p.line = append(p.after, stories[number].name), l.N
-			}
-		}
+	for _, w := range markdown.StoryOrder(r.rest, phases) {
+		r.wait(stories, w)
 	}
 }
 
-// storiesIn returns the numbers of the stories that a text names, also by their phases.
-func storiesIn(text string, phases map[string]string) (numbers []string) {
-	numbers = parts(speckitStories, gsdDigits, text)
-	for _, phase := range parts(speckitPhase, gsdDigits, text) {
-		if number := phases[phase]; number != "" {
-			numbers = append(numbers, number)
+// wait makes a story wait for others, as a line says; one in another language only for those before it.
+func (r *speckitReader) wait(stories map[string]*speckitGroup, w markdown.StoryWait) {
+	p := stories[w.Number]
+	if p != nil && slices.ContainsFunc(w.On, func(other string) bool { return stories[other] == p }) {
+		return
+	}
+	for _, other := range w.On {
+		switch first := stories[other]; {
+		case !w.English && blueprint.Padded(other) >= blueprint.Padded(w.Number):
+		case p == nil || first == nil:
+			r.d.tell(w.Line, "story "+markdown.Clip(w.Number, 10)+" depends on story "+markdown.Clip(other, 10)+", and one of them has no phase")
+		default:
+			p.after, p.line = append(p.after, first.name), w.Line
 		}
 	}
-	return numbers
 }
 
 // order makes groups of the phases.
@@ -186,32 +198,11 @@ func (r *speckitReader) order() {
 			side = append(side, p.name)
 			continue
 		}
-		after := barrier
-		if len(side) > 0 {
-			after = side
+		if len(side) == 0 {
+			side = barrier
 		}
-		r.d.group(p.name, group{after: after})
+		r.d.group(p.name, group{after: side})
 		barrier, side = []string{p.name}, nil
-	}
-}
-
-var (
-	storyHeading = pattern.New(`(?i)^user story\s+(\d+)`)
-	scenarioForm = pattern.New(`(?i)\bgiven\b.*\bthen\b`)
-)
-
-// scenarios gives the last task of each story what spec.md wants of that story.
-func (r *speckitReader) scenarios(spec []markdown.Line) {
-	for _, s := range markdown.Cut(spec, 3) {
-		m := storyHeading.FindStringSubmatch(markdown.Unformatted(s.Heading.Rest))
-		if m == nil || r.last[m[1]] == nil {
-			continue
-		}
-		for _, l := range s.Body {
-			if text := markdown.Unformatted(l.Rest); l.Kind == markdown.Item && scenarioForm.MatchString(text) {
-				r.last[m[1]].criteria = append(r.last[m[1]].criteria, text)
-			}
-		}
 	}
 }
 

@@ -83,3 +83,21 @@ func (r *tracker) references(under map[string][]*item) {
 		})
 	}
 }
+
+// wholes has an item wait for the subtasks of a task in the place of the task itself.
+func (d *draft) wholes(it *item, parts map[string][]*item) {
+	after := it.after
+	it.after = nil
+	for _, ref := range after {
+		subtasks := parts[ref.id]
+		if len(subtasks) == 0 || d.edges > maxEdges {
+			d.waits(it, []reference{ref})
+			continue
+		}
+		list := make([]reference, 0, len(subtasks))
+		for _, sub := range subtasks {
+			list = append(list, reference{sub.id, ref.line, sub})
+		}
+		d.waits(it, list)
+	}
+}

@@ -26,16 +26,14 @@ type Reference struct {
 }
 
 var (
-	storyHeading  = pattern.New(`(?i)^story\s+(\d+\.\d+[a-z]?)\s*(?:[:.–—-]\s*)?(.*)$`)
-	storyBold     = pattern.New(`^\*\*Story \d+\..*\*\*$`)
-	storyItem     = pattern.New(`^\*\*Story (\d+)(\.\d+[a-z]?)?\s*[:.–—-]?\s*([^*]*?):?\*\*:?\s*(.*)$`)
+	storyForm     = pattern.New(`(?i)^story\s+((?:[a-z]?\d+|[a-z])(?:\.\d+)*[a-z]?)\b\s*(?:[:.–—-]\s*)?(.*)$`)
 	storyCriteria = pattern.New(`(?i)^acceptance criteria\b[^:]{0,30}:?$`)
 	storyTasks    = pattern.New(`(?i)^tasks\b`)
 	storyRecord   = pattern.New(`(?i)^(dev agent record|change log|file list|status updates|qa results)\b`)
 	storyStatus   = pattern.New(`(?i)^\**status\**:?\**\s*(.*)$`)
 	storyAfter    = pattern.New(`(?i)^[-*\s]*(?:prerequisites?|depends on|dependencies|blocked by)\**:\**\s*(.*)$`)
-	storyNumber   = pattern.New(`\b(\d+\.\d+[a-z]?)(?:\s*[-–—]\s*(\d+\.\d+))?\b`)
-	storyEpic     = pattern.New(`(?i)\b(epic)s? (\d+)\b`)
+	storyNumber   = pattern.New(`\b((?:\d+|[A-Z])(?:\.\d+)+[a-z]?)(?:\s*[-–—]\s*(\d+\.\d+))?\b`)
+	storyEpic     = pattern.New(`\b(?i:epic)s? (\d+|[A-Z])\b`)
 	storyLabel    = pattern.New(`^\*\*[A-Z][^*:]{2,40}(?::\*\*|\*\*\s*:)\s*$`)
 	clause        = pattern.New(`(?i)^(given|when|then|and|but)\b`)
 
@@ -43,43 +41,25 @@ var (
 	Nothing = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
 )
 
-// Stories returns the stories in a file by their numbers. They begin with a heading, or a line in bold; else a list has them.
+// Stories returns the stories in a file by their numbers. They begin with a heading, or a line in bold; else lists or tables have them.
 func Stories(list []Line) map[string]*Story {
-	if found := stories(list); len(found) > 0 {
+	if found := stories(list, false); len(found) > 0 {
 		return found
 	}
-	var items []Line
-	for _, l := range list {
-		m := storyItem.FindStringSubmatch(l.Rest)
-		if m == nil || l.Kind != Item || l.Box != 0 {
-			items = append(items, l)
-			continue
-		}
-		if m[2] == "" { // of the only epic
-			m[1], m[2] = "1", "."+m[1]
-		}
-		if m[3] == "" {
-			m[3], m[4] = m[4], ""
-		}
-		items = append(items, Line{Kind: Heading, Level: 6, Rest: "Story " + m[1] + m[2] + ": " + m[3], N: l.N}, Line{Text: m[4], N: l.N})
-	}
-	return stories(items)
+	return stories(list, true)
 }
 
-func stories(list []Line) map[string]*Story {
+func stories(list []Line, listed bool) map[string]*Story {
 	found := map[string]*Story{}
 	var s *Story
 	level := 0
 	for _, l := range list {
-		if storyBold.MatchString(l.Text) {
-			l.Kind, l.Level, l.Rest = Heading, 4, l.Text
-		}
-		heading := l.Kind == Heading
-		switch m := storyHeading.FindStringSubmatch(Unformatted(l.Rest)); {
-		case heading && m != nil && found[m[1]] == nil:
-			s, level = &Story{Title: m[2], Line: l.N}, l.Level
-			found[m[1]] = s
-		case heading && l.Level <= level:
+		at, number, title, more := storyStart(l, listed)
+		switch {
+		case at > 0 && found[number] == nil:
+			s, level = &Story{Title: title, Line: l.N, body: []Line{{Text: more, N: l.N}}}, at
+			found[number] = s
+		case l.Kind == Heading && l.Level <= level:
 			s = nil
 		case s != nil:
 			s.body = append(s.body, l)
@@ -89,6 +69,34 @@ func stories(list []Line) map[string]*Story {
 		s.take()
 	}
 	return found
+}
+
+// storyStart returns the level at which a story begins in a line, 0 if none does, and what the line says of it: its title in bold, or all.
+func storyStart(l Line, listed bool) (level int, number, title, more string) {
+	text := cmp.Or(l.Rest, l.Text)
+	row := strings.HasPrefix(text, "| ")
+	text = strings.Replace(strings.TrimPrefix(text, "| "), " | ", ": ", 1)
+	if inner, bold := strings.CutPrefix(text, "**"); bold {
+		text, more, _ = strings.Cut(inner, "**")
+		more = strings.TrimLeft(more, ": ")
+	}
+	m := storyForm.FindStringSubmatch(Unformatted(text))
+	if m == nil || l.Kind == Code || l.Box != 0 {
+		return 0, "", "", ""
+	}
+	dotted := strings.Contains(m[1], ".")
+	switch {
+	case l.Kind == Heading && dotted:
+		level = l.Level
+	case strings.HasPrefix(l.Text, "**Story ") && more == "" && dotted:
+		level = 4
+	case listed && (l.Kind == Item || row):
+		level = 6
+	}
+	if !dotted { // of the only epic
+		m[1] = "1." + m[1]
+	}
+	return level, m[1], strings.TrimRight(cmp.Or(m[2], more), ": |"), more
 }
 
 // take reads the lines of a story.
@@ -111,7 +119,7 @@ func (s *Story) take() {
 			}
 			s.After = append(s.After, references(storyNumber, after[1], l.N)...)
 			for _, whole := range storyEpic.FindAllStringSubmatch(after[1], -1) {
-				s.After = append(s.After, Reference{"epic-" + whole[2], l.N})
+				s.After = append(s.After, Reference{"epic-" + whole[1], l.N})
 			}
 		case status != nil || mode == "state":
 			s.State = cmp.Or(s.State, strings.Trim(append(status, name, name)[1], " .*_"))

@@ -80,6 +80,21 @@ func YAML(data []byte) (*Node, error) {
 	return ofYAML(document.Content[0], data, LineStarts(data)), nil
 }
 
+// YAMLBelow reads a YAML file, and only the part from a key on where what stands above it is at fault, as {project-root} is.
+func YAMLBelow(data []byte, key string) (*Node, error) {
+	n, err := YAML(data)
+	if err == nil {
+		return n, nil
+	}
+	data = bytes.Clone(data)
+	for i := range bytes.Index(data, []byte("\n"+key+":")) {
+		if data[i] != '\n' {
+			data[i] = '#'
+		}
+	}
+	return YAML(data)
+}
+
 func ofYAML(n *yaml.Node, data []byte, starts []int) *Node {
 	out := &Node{Line: n.Line, Kind: map[yaml.Kind]Kind{yaml.ScalarNode: String, yaml.SequenceNode: Array, yaml.MappingNode: Object}[n.Kind]}
 	if n.Kind == yaml.ScalarNode {
@@ -205,6 +220,11 @@ func (n *Node) Get(names ...string) *Node {
 	return nil
 }
 
+// Has reports whether an object has one of some keys, without using it.
+func (n *Node) Has(names ...string) bool {
+	return n != nil && slices.ContainsFunc(n.Keys, func(key string) bool { return slices.Contains(names, key) })
+}
+
 // String returns a text or a number as text, and "" for all else.
 func (n *Node) String() string {
 	if n == nil || n.Kind != String && n.Kind != Number {
@@ -232,6 +252,14 @@ func (n *Node) Strings() (texts []string) {
 		}
 	}
 	return texts
+}
+
+// Members returns the texts in an object.
+func (n *Node) Members() (texts []string) {
+	if n == nil || n.Kind != Object {
+		return nil
+	}
+	return (&Node{Kind: Array, Values: n.Values}).Strings()
 }
 
 // Prose returns whatever a value says as text: an object or array as a list.
@@ -271,6 +299,14 @@ func (n *Node) Says() bool {
 type Edit struct {
 	From, To int // offsets in bytes
 	Text     string
+}
+
+// Becomes returns what replaces a scalar; its zero value when there is none.
+func (n *Node) Becomes(text string) Edit {
+	if n == nil || n.Kind >= Array {
+		return Edit{}
+	}
+	return Edit{From: n.From, To: n.To, Text: text}
 }
 
 // LineStarts returns the offset of each line.
