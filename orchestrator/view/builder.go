@@ -135,7 +135,7 @@ func (b *Builder) Night(now time.Time) *Night {
 	b.refresh()
 	n := &Night{
 		At: now.UTC(), Epic: Epic{b.in.Epic.ID, b.in.Epic.Title}, Run: b.run(now), Counts: Counts{}, Refused: b.in.Refused,
-		Money: MoneyOf(b.in.Epic, b.ledger, b.journal.ofNight(), capsOf(b)), Changed: b.changed,
+		Money: MoneyOf(b.in.Epic, b.ledger, b.runsOfNight(), capsOf(b)), Changed: b.changed,
 		Notes: b.journal.Notes, Failing: b.ledger.Regressed,
 		Needs: []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: []*Row{},
 	}
@@ -305,6 +305,11 @@ func sortNeeds(rows []*Row) []*Row {
 			list[at] = &leads
 		}
 		list[at].Also = append(list[at].Also, row.ID)
+	}
+	for _, row := range list {
+		if len(row.Also) > 0 {
+			row.forAll()
+		}
 	}
 	return list
 }

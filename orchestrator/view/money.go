@@ -51,7 +51,8 @@ func (s Spenders) Rank() {
 	})
 }
 
-// MoneyOf returns what the attempts of some runs, of one night, and of the whole epic have used, and what is left of the caps.
+// MoneyOf returns what the attempts of the runs of one night, or of all with a nil list, and of the whole epic have used, and what is left of
+// the caps.
 func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Caps) Money {
 	m := Money{By: Spenders{}, Caps: []Cap{}}
 	tried := false
@@ -62,7 +63,7 @@ func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Cap
 			if a.Usage != nil {
 				m.Epic.Add(*a.Usage)
 			}
-			if tried = true; !slices.Contains(tonight, a.Run) {
+			if tried = true; tonight != nil && !slices.Contains(tonight, a.Run) {
 				continue
 			}
 			m.By.Add(a)
@@ -73,7 +74,7 @@ func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Cap
 		if r.Usage == nil {
 			continue
 		}
-		if m.Epic.Add(*r.Usage); slices.Contains(tonight, r.Run) {
+		if m.Epic.Add(*r.Usage); tonight == nil || slices.Contains(tonight, r.Run) {
 			m.By.Add(&attempts.Attempt{Runner: "review of the epic", Usage: r.Usage})
 		}
 	}

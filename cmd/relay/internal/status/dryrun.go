@@ -12,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/view"
 )
 
 // DryRun is what relay work --dry-run --json prints. Times are in minutes from the start, if tasks of this epic are
@@ -60,9 +61,9 @@ type DryRunOptions struct {
 
 // NewDryRun computes what a run that begins now would do. It fails when the schedule cannot be computed, or the deadline of the
 // configuration is none.
-func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryRunOptions) (*DryRun, error) {
+func NewDryRun(p *project.Project, pl *project.Plan, known *attempts.View, o DryRunOptions) (*DryRun, error) {
 	r := &DryRun{Unit: "minutes", now: o.Now}
-	ledger := view.Ledger
+	ledger := known.Ledger
 	wanted, err := schedule.Select(pl.Graph, o.Tasks)
 	if err != nil {
 		return nil, err
@@ -169,7 +170,7 @@ func (r *DryRun) Write(w io.Writer, width int) {
 		fmt.Fprintln(w, head+rest[12:])
 	}
 	if wait := r.Wait; wait != nil {
-		say("would wait  until " + nearTime(wait.Until, r.now) + " for " + wait.For + plaintext.Because(wait.Why))
+		say("would wait  until " + view.Near(wait.Until, r.now, time.Local) + " for " + wait.For + plaintext.Because(wait.Why))
 	}
 	r.rows(w, width)
 	for _, item := range r.Left {
@@ -227,7 +228,7 @@ func (r *DryRun) sum() string {
 	}
 	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (estimated from %s done)", r.at(r.P50), jobs, r.at(r.P90), least, plaintext.Count(r.BasedOn, "task"))
 	if late := r.now.Add(schedule.Minutes(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
-		text += "; not all by " + nearTime(r.until, r.now) + ", about " + formatEstimate(late) + " more"
+		text += "; not all by " + view.Near(r.until, r.now, time.Local) + ", about " + view.Roughly(late) + " more"
 	}
 	return text
 }
@@ -237,5 +238,5 @@ func (r *DryRun) at(t float64) string {
 	if r.BasedOn == 0 {
 		return strconv.FormatFloat(math.Round(t*100)/100, 'f', -1, 64)
 	}
-	return formatEstimate(schedule.Minutes(t))
+	return view.Roughly(schedule.Minutes(t))
 }

@@ -24,6 +24,10 @@ type Follower struct {
 
 	tail *attempts.Tail
 	held bool
+
+	night *view.Night // that Night returned last
+	ahead *Forecast
+	asked time.Time // for the forecast
 }
 
 // Follow reads all there is of an epic.
@@ -86,6 +90,25 @@ func (f *Follower) take(tasks []string) ([]string, bool, error) {
 		err = nil // an epic that was written by hand has none yet
 	}
 	return tasks, f.Last > before, err
+}
+
+// Bounds of how old a night without events and a forecast are: waits end, and what runs takes its time.
+const (
+	nightAge = 5 * time.Second
+	aheadAge = 30 * time.Second
+)
+
+// Night takes in what has happened, and returns the night as it is then, with its forecast while a run is on.
+func (f *Follower) Night(ctx context.Context, now time.Time) (*view.Night, error) {
+	if _, changed, err := f.Next(ctx); err != nil || !changed && f.night != nil && now.Sub(f.night.At) < nightAge {
+		return f.night, err
+	}
+	f.night = f.Model.Night(now)
+	if f.night.Run.State == view.On && now.Sub(f.asked) > aheadAge {
+		f.ahead, f.asked = f.Forecast(now), now
+	}
+	f.night.Forecast = f.ahead
+	return f.night, nil
 }
 
 // Forecast estimates when the run ends, or would if it began now; nil: too little is known.

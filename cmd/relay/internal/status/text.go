@@ -52,8 +52,8 @@ func Write(w io.Writer, s *Report, l Printer) {
 	}
 	l.EpicReview(w, s.Judged)
 	l.cooldowns(w, s)
-	if s.Forecast != nil {
-		l.forecast(w, s)
+	if s.ahead != "" {
+		l.line(w, "ahead", s.ahead)
 	}
 	for _, warning := range s.Warnings {
 		l.note(w, warning)
@@ -135,8 +135,8 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	case cut:
 	case !t.StartedAt.IsZero():
 		tail = fmt.Sprintf("  (%s, %s)", plaintext.Fit(t.Runner, 20), plaintext.Span(l.Now.Sub(t.StartedAt)))
-	case t.frees > 0:
-		tail = fmt.Sprintf("  (%s %s)", plaintext.Count(t.frees, "task"), plaintext.Verb(t.frees, "waits", "wait"))
+	case l.brief && t.open() && t.row.FreesAll > 0:
+		tail = "  (" + t.row.Waiters() + ")"
 	case t.Already:
 		tail = "  (already done)"
 	case t.Unverified:
@@ -190,14 +190,8 @@ func (l Printer) why(t *Task) string {
 		return "asks you: " + strings.Join(t.Questions, "\nasks you: ")
 	case t.Status == attempts.Gated:
 		return plaintext.Fit((&attempts.Gate{Reason: t.Reason, Detail: t.Detail}).Text(), maxWhy)
-	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
-		return "blocked by " + strings.Join(t.RootCauses, ", ") + " (gated)"
-	case t.Status == attempts.BlockedOn:
-		return "waits for " + plaintext.Some(t.WaitsFor, 5)
-	case t.continues:
-		return "continues with your answer"
-	case t.Status == attempts.Pending && t.LastError != "":
-		return plaintext.Fit("last time: "+t.LastError, maxWhy)
+	case t.open() && t.StartedAt.IsZero():
+		return t.row.Why
 	}
 	return ""
 }
@@ -289,7 +283,7 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 func (l Printer) need(w io.Writer, r *view.Row, widest int, running bool) {
 	also := ""
 	if len(r.Also) > 0 {
-		also = "; the same of " + plaintext.Some(r.Also, 5)
+		also = "  (" + r.Alike() + ")"
 	}
 	if r.State == view.Look {
 		l.look(w, r, also)
@@ -302,7 +296,7 @@ func (l Printer) need(w io.Writer, r *view.Row, widest int, running bool) {
 	for _, c := range r.Choices {
 		why := " " + c.For
 		if strings.HasPrefix(c.Type, "relay ungate") {
-			why = " to try again"
+			why = " to " + c.For
 		}
 		what += ";  " + c.Type + l.Flag + why
 	}
@@ -312,6 +306,9 @@ func (l Printer) need(w io.Writer, r *view.Row, widest int, running bool) {
 // look prints a completed task that a person has to look at, and what to type for it.
 func (l Printer) look(w io.Writer, r *view.Row, also string) {
 	id := r.ID + l.Flag
+	if len(r.Also) > 0 {
+		id = "--same " + id
+	}
 	writeItem(w, l, r.ID+" needs a look: "+r.Why+also)
 	next := fmt.Sprintf("%s; then relay approve %s takes it as it is, or relay retry %s has it done again", r.First.Type+l.Flag, id, id)
 	fmt.Fprintf(w, "    %s\n", terminal.Hang(next, l.Width, "      "))
@@ -351,31 +348,6 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 		}
 		l.line(w, "", hint)
 	}
-}
-
-// forecast prints when a run will be over or, when none is on or a person has it paused, how much there is left.
-func (l Printer) forecast(w io.Writer, s *Report) {
-	f, word, until := s.Forecast, "finish", s.Run.Until
-	var shown string
-	switch {
-	case s.Run.State != Running || !s.Paused.IsZero():
-		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.Left), plaintext.Count(f.Jobs, "job"), formatEstimate(f.LeftLong))
-	case !until.IsZero() && f.P50.After(until):
-		shown = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", nearTime(until, l.Now), formatEstimate(f.P50.Sub(until)), formatEstimate(f.P90.Sub(until)))
-	default:
-		shown = fmt.Sprintf("about %s, by %s in nine of ten cases", nearTime(f.P50, l.Now), nearTime(f.P90, l.Now))
-		if !until.IsZero() && f.P90.After(until) {
-			shown += ", but the run ends at " + nearTime(until, l.Now)
-		}
-	}
-	shown += fmt.Sprintf(" (estimated from %s done)", plaintext.Count(f.BasedOn, "task"))
-	if len(f.Of) > 0 {
-		shown += "; only " + plaintext.Some(f.Of, 5) + " and what that needs"
-	}
-	if f.LeftOut > 0 {
-		shown += "; without " + plaintext.Count(f.LeftOut, "task") + " held up by gates"
-	}
-	fmt.Fprintf(w, "%-6s %s\n", word, terminal.Hang(shown, l.Width, "       "))
 }
 
 // RunSummary prints what happened in a run, what needs a person, and what to type.
