@@ -13,9 +13,8 @@ import (
 // collectNeeds records which tasks need a person, and what is to be typed, in the order in which all views have them.
 func (m *builder) collectNeeds() {
 	night := view.New(view.Input{Epic: m.Epic, Graph: m.Graph, Ledger: m.Ledger, MaxAttempts: m.MaxAttempts})
-	for _, row := range night.Needs() {
-		m.addNeed(row)
-		for _, id := range row.Also {
+	for _, row := range night.Night(m.Now).Needs {
+		for _, id := range append([]string{row.ID}, row.Also...) {
 			m.addNeed(night.Row(id, m.Now))
 		}
 	}

@@ -31,7 +31,7 @@ type Forecast struct {
 	P10, P50, P90 time.Duration
 
 	USD     *[3]float64 // what that costs, in the same way; nil: no completed task has a known cost
-	InTime  *[3]int     // tasks that are completed before Until; nil: there is no deadline
+	InTime  *[3]int     // tasks that are completed before Until; nil: without one
 	BasedOn int         // how many completed tasks of this epic it is computed from
 	Tasks   int         // how many can be done
 	LeftOut int         // how many cannot: gated, or waiting for a gated one

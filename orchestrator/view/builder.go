@@ -134,7 +134,7 @@ func (b *Builder) Ledger() *attempts.Ledger { return b.ledger }
 func (b *Builder) Night(now time.Time) *Night {
 	b.refresh()
 	n := &Night{
-		At: now.UTC(), Epic: Epic{b.in.Epic.ID, b.in.Epic.Title}, Run: b.run(now), Counts: Counts{}, Refused: b.in.Refused,
+		At: now.UTC(), Epic: Epic{b.in.Epic.ID, b.in.Epic.Title}, Run: b.run(), Counts: Counts{}, Refused: b.in.Refused,
 		Money: MoneyOf(b.in.Epic, b.ledger, b.runsOfNight(), capsOf(b)), Changed: b.changed,
 		Notes: b.journal.Notes, Failing: b.ledger.Regressed,
 		Needs: []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: []*Row{},
@@ -164,28 +164,6 @@ func (b *Builder) Night(now time.Time) *Night {
 	return n
 }
 
-// Needs returns what needs a person, as Night does, without the cost of the other rows.
-func (b *Builder) Needs() (rows []*Row) {
-	b.findCauses()
-	for i := range b.rows {
-		id := b.in.Graph.ID(i)
-		if b.state(id, b.ledger.Record(id)).Group() != NeedsYou {
-			continue
-		}
-		if b.rows[i] == nil {
-			b.rows[i] = b.row(i)
-		}
-		rows = append(rows, b.rows[i])
-	}
-	return sortNeeds(rows)
-}
-
-// BlockedBy returns the tasks that need a person and keep the one at a place of the plan from running, at most three.
-func (b *Builder) BlockedBy(place int) []string {
-	b.findCauses()
-	return b.causes[place]
-}
-
 // Row returns a task as views list it; nil if the plan does not have it.
 func (b *Builder) Row(id string, now time.Time) *Row {
 	i, ok := b.in.Graph.Index(id)
@@ -194,6 +172,12 @@ func (b *Builder) Row(id string, now time.Time) *Row {
 	}
 	b.refresh()
 	return b.rowAt(i, now)
+}
+
+// Rows returns all tasks in the order of the plan, at a time when no agent cools.
+func (b *Builder) Rows() []*Row {
+	b.refresh()
+	return b.rows
 }
 
 // rowAt returns the row of a task at a time: one that could start is limited while no agent for it may be asked.
@@ -213,9 +197,9 @@ func (b *Builder) rowAt(i int, now time.Time) *Row {
 
 // limit returns until when no agent for a task may be asked, and which one returns first; zero: one may be asked now.
 func (b *Builder) limit(only string, now time.Time) (first time.Time, who Wait) {
-	names := b.runners()
-	if only != "" {
-		names = []string{only}
+	names := []string{only}
+	if r := b.journal.line.rules; only == "" && r != nil {
+		names = r.Runners
 	}
 	for k, name := range names {
 		c := b.ledger.Cooldowns[name]
@@ -227,14 +211,6 @@ func (b *Builder) limit(only string, now time.Time) (first time.Time, who Wait) 
 		}
 	}
 	return first, who
-}
-
-// runners are the agents that the newest run may ask, in that order; none: unknown.
-func (b *Builder) runners() []string {
-	if r := b.journal.line.rules; r != nil {
-		return r.Runners
-	}
-	return nil
 }
 
 // refresh makes the rows that have changed.
@@ -308,16 +284,16 @@ func sortNeeds(rows []*Row) []*Row {
 	}
 	for _, row := range list {
 		if len(row.Also) > 0 {
-			row.forAll()
+			forAll(row)
 		}
 	}
 	return list
 }
 
 // run returns the newest run of the night.
-func (b *Builder) run(now time.Time) Run {
+func (b *Builder) run() Run {
 	l := b.ledger
-	r := Run{ID: l.Folded.Run, State: Never, Paused: l.Paused, Runners: b.runners()}
+	r := Run{ID: l.Folded.Run, State: Never, Paused: l.Paused}
 	last := OneRun{StartedAt: l.Status.StartedAt, StoppedAt: l.Status.StoppedAt, Reason: l.Status.LastExitReason, Why: l.Why, Until: l.Until}
 	if l.Status.State == "stopped" {
 		last.ExitCode = &l.Status.LastExitCode
@@ -335,26 +311,15 @@ func (b *Builder) run(now time.Time) Run {
 	switch {
 	case b.in.Running && b.in.Run == "":
 		r.State, r.EndedAt, r.Until = On, time.Time{}, last.Until
-		b.addWaits(&r, now)
+		if w := l.Waiting; w != nil {
+			r.Waits = &Wait{Kind: RunWaits, For: w.For, Until: w.Until, Why: w.Why}
+		}
 	case last.ExitCode == nil:
 		r.State = Killed
 	default:
 		r.State, r.EndedAt, r.ExitCode, r.Reason, r.Why = Ended, last.StoppedAt, last.ExitCode, last.Reason, last.Why
 	}
 	return r
-}
-
-// addWaits adds what keeps tasks of a run from starting.
-func (b *Builder) addWaits(r *Run, now time.Time) {
-	if w := b.ledger.Waiting; w != nil {
-		r.Waits = &Wait{Kind: RunWaits, For: w.For, Until: w.Until, Why: w.Why}
-	}
-	for name, c := range b.ledger.Cooldowns {
-		if c.Until.After(now) {
-			r.Cooling = append(r.Cooling, Wait{Kind: AgentCools, For: name, Until: c.Until, Why: c.Why})
-		}
-	}
-	slices.SortFunc(r.Cooling, func(a, b Wait) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.For, b.For)) })
 }
 
 // Graph returns the plan with the states of its tasks. It lays out the plan once.
@@ -382,7 +347,7 @@ func (b *Builder) Graph(now time.Time) *Graph {
 func (b *Builder) Timeline(now time.Time) *Timeline {
 	l := &b.journal.line
 	t := &Timeline{Jobs: len(l.jobs), Spans: slices.Clone(l.spans), To: now.UTC()}
-	if run := b.run(now); run.State != On {
+	if run := b.run(); run.State != On {
 		t.To = run.EndedAt
 	}
 	for k := range t.Spans {
@@ -396,4 +361,16 @@ func (b *Builder) Timeline(now time.Time) *Timeline {
 		t.From = t.Spans[0].From
 	}
 	return t
+}
+
+// runsOfNight returns the ids of the runs of the night; without a log it is the newest that the ledger knows.
+func (b *Builder) runsOfNight() []string {
+	if len(b.journal.Session) == 0 {
+		return []string{b.ledger.Folded.Run}
+	}
+	runs := make([]string, len(b.journal.Session))
+	for i := range runs {
+		runs[i] = b.journal.Session[i].ID
+	}
+	return runs
 }

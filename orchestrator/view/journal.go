@@ -155,15 +155,3 @@ func (j *Journal) Superseded() bool {
 
 // Runs returns the runs in the log, oldest first.
 func (j *Journal) Runs() []string { return j.runs }
-
-// runsOfNight returns the ids of the runs of the night; without a log it is the newest that the ledger knows.
-func (b *Builder) runsOfNight() []string {
-	if len(b.journal.Session) == 0 {
-		return []string{b.ledger.Folded.Run}
-	}
-	runs := make([]string, len(b.journal.Session))
-	for i := range runs {
-		runs[i] = b.journal.Session[i].ID
-	}
-	return runs
-}

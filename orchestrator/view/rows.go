@@ -210,7 +210,6 @@ func (b *Builder) explainGate(r *Row, rec *attempts.TaskRecord, last *attempts.A
 		r.why(g, &last.Receipt)
 	}
 	if r.State == Asks {
-		r.Asked = true
 		for _, q := range rec.OpenQuestions() {
 			r.Telling = append(r.Telling, oneLine(q)...)
 		}
@@ -294,4 +293,25 @@ func (r *Row) offer(list []Command) {
 	if len(list) > 0 {
 		r.First, r.Choices = &list[0], list[1:]
 	}
+}
+
+// Waiters says which tasks wait for the one of the row; "": none does.
+func (r *Row) Waiters() string {
+	switch n := r.FreesAll; {
+	case n == 0:
+		return ""
+	case n > 3 || n > len(r.Frees):
+		return plaintext.Count(n, "task") + " wait for it"
+	default:
+		return strings.Join(r.Frees, ", ") + plaintext.Verb(n, " waits", " wait") + " for it"
+	}
+}
+
+// Alike names the tasks of a row that stands for several: "T3, T4 and 9 more: same question"; "": it stands for one.
+func (r *Row) Alike() string {
+	if len(r.Also) == 0 {
+		return ""
+	}
+	same := map[State]string{Asks: "question", Held: "reason", Look: "look"}[r.State]
+	return plaintext.Some(append([]string{r.ID}, r.Also...), 2) + ": same " + cmp.Or(same, "error")
 }

@@ -81,10 +81,8 @@ type Run struct {
 	Reason   string    `json:"reason,omitempty"`    // why it ended, as the ledger has it: epic_complete, deadline …
 	Why      string    `json:"why,omitempty"`       // in words, of a reason that is a limit of the run
 	Jobs     int       `json:"jobs,omitempty"`      // tasks at a time; 0: unknown
-	Runners  []string  `json:"runners,omitempty"`   // agents it may ask, in that order; empty: unknown
 	Paused   time.Time `json:"paused,omitzero"`     // since when a person has it start nothing new; zero: it starts tasks
 	Waits    *Wait     `json:"waits,omitempty"`     // why nothing can start just now
-	Cooling  []Wait    `json:"cooling,omitempty"`   // agents that are not asked before a time, the first to return first
 }
 
 // Wait is a time in which nothing could start, or an agent was not asked.
@@ -209,7 +207,6 @@ type Row struct {
 
 	Why     string   `json:"why,omitempty"`     // why it waits, needs a person, or how it ended, in relay's words, one line
 	Telling []string `json:"telling,omitempty"` // the lines that tell most, as agent or program wrote them; the first says most
-	Asked   bool     `json:"asked,omitempty"`   // Telling are questions of its agent
 	Detail  string   `json:"detail,omitempty"`  // the whole of what the gate says, which may have several lines
 
 	First   *Command  `json:"first,omitempty"`   // what a careful person types first; nil: nothing

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -57,27 +56,6 @@ func (s Sentence) String() string {
 		said += ". " + s.Start
 	}
 	return said + "."
-}
-
-// Waiters says which tasks wait for the one of the row; "": none does.
-func (r *Row) Waiters() string {
-	switch n := r.FreesAll; {
-	case n == 0:
-		return ""
-	case n > 3 || n > len(r.Frees):
-		return plaintext.Count(n, "task") + " wait for it"
-	default:
-		return strings.Join(r.Frees, ", ") + plaintext.Verb(n, " waits", " wait") + " for it"
-	}
-}
-
-// Alike names the tasks of a row that stands for several: "T3, T4 and 9 more: same question"; "": it stands for one.
-func (r *Row) Alike() string {
-	if len(r.Also) == 0 {
-		return ""
-	}
-	same := map[State]string{Asks: "question", Held: "reason", Look: "look"}[r.State]
-	return plaintext.Some(append([]string{r.ID}, r.Also...), 2) + ": same " + cmp.Or(same, "error")
 }
 
 // leastDone is from how many completed tasks on a forecast is shown.

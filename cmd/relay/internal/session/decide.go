@@ -83,7 +83,7 @@ func (o Decision) makeAll(
 		return all, err
 	}
 	tasks := []string{o.Task}
-	for _, row := range view.New(status.Input(p, pl, known, "")).Needs() {
+	for _, row := range view.New(status.Input(p, pl, known, "")).Night(o.App.Now()).Needs {
 		if of := append([]string{row.ID}, row.Also...); slices.Contains(of, o.Task) {
 			tasks = of
 		}

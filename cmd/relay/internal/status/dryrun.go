@@ -146,17 +146,15 @@ func (r *DryRun) addReviewers(p *project.Project, pl *project.Plan, l *attempts.
 // leftOut lists the tasks that a gate keeps from running.
 func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []SkippedTask {
 	left := []SkippedTask{}
-	causes := attempts.AllRootCauses(l, pl.Graph)
+	rows := view.New(view.Input{Epic: pl.Epic, Graph: pl.Graph, Ledger: l}).Rows()
 	for _, i := range pl.Graph.Order() {
-		t, why := &pl.Epic.Tasks[i], ""
-		switch status := l.StatusOf(pl.Graph, t.ID); {
-		case status == attempts.Completed || wanted != nil && !wanted[i]:
-		case status == attempts.Gated:
-			why = "gated: " + l.Tasks[t.ID].Gate.Reason.Words()
-		case len(causes[i]) > 0:
-			why = "blocked by " + plaintext.Some(causes[i], attempts.MaxCauses)
+		t, why := rows[i], ""
+		if gate := l.Record(t.ID).Gate; gate != nil {
+			why = "gated: " + gate.Reason.Words()
+		} else if len(t.BlockedBy) > 0 {
+			why = "blocked by " + plaintext.Some(t.BlockedBy, attempts.MaxCauses)
 		}
-		if why != "" {
+		if why != "" && (wanted == nil || wanted[i]) {
 			left = append(left, SkippedTask{t.ID, t.Title, why})
 		}
 	}

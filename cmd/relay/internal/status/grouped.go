@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 )
 
@@ -19,7 +17,7 @@ const (
 	mostGated   = 5  // gated tasks with a line of their own
 	mostRunning = 8  // running tasks with a line of their own
 	mostGroups  = 12 // groups of tasks that have a line
-	mostRanges  = 16 // ranges of tasks that are named in a group
+	mostNamed   = 16 // tasks that are named of a group
 )
 
 // group is a set of tasks of a long epic that have one line together.
@@ -57,27 +55,17 @@ func (l Printer) grouped(w io.Writer, s *Report, completed bool) {
 
 // groups prints a line for each group: what they are, how many, and which.
 func (l Printer) groups(w io.Writer, groups []group) {
-	wide, digits := 0, 0
 	for _, g := range groups {
-		wide, digits = max(wide, len(g.word)), max(digits, len(strconv.Itoa(len(g.tasks))))
-	}
-	said := ""
-	for _, g := range groups {
-		word := g.word
-		if word == said {
-			word = ""
-		}
-		said = g.word
-		head := fmt.Sprintf("  %s  %*d  ", terminal.Pad(word, wide), digits, len(g.tasks))
 		after := ""
 		if g.after != "" {
 			after = ": " + g.after
 		}
-		shown := ranges(g.tasks, mostRanges) + after
-		for most := mostRanges - 1; most > 0 && len(head)+len(shown) > l.Width; most-- {
-			shown = ranges(g.tasks, most) + after
+		head := fmt.Sprintf("%-12s  %4d  ", g.word, len(g.tasks))
+		most := mostNamed
+		for most > 1 && len(head)+len(plaintext.Some(g.tasks, most)+after) > l.Width-2 {
+			most--
 		}
-		fmt.Fprintf(w, "  %s%s\n", l.mark(g.word)(word), head[2+len(word):]+shown)
+		fmt.Fprintf(w, "  %s%s\n", l.mark(g.word)(g.word), head[len(g.word):]+plaintext.Some(g.tasks, most)+after)
 	}
 }
 
@@ -123,53 +111,4 @@ func (s *Report) groups(own []*Task, completed bool) (groups []group) {
 		return cmp.Or(cmp.Compare(slices.Index(words, a.word), slices.Index(words, b.word)), cmp.Compare(len(b.tasks), len(a.tasks)))
 	})
 	return groups
-}
-
-// ranges names tasks with those that follow each other by number as one, as T1-T6, T9; at most so many, and how many more there are.
-func ranges(ids []string, most int) string {
-	ids = slices.Clone(ids)
-	slices.SortStableFunc(ids, func(a, b string) int { // as people count: T2 before T10
-		beforeA, _, nA := numbered(a)
-		beforeB, _, nB := numbered(b)
-		return cmp.Or(cmp.Compare(beforeA, beforeB), cmp.Compare(nA, nB), cmp.Compare(a, b))
-	})
-	var shown []string
-	for len(ids) > 0 && len(shown) < most {
-		n := 1
-		for n < len(ids) && follows(ids[n-1], ids[n]) {
-			n++
-		}
-		switch dash := "-"; {
-		case n < 3:
-			n = 1
-			shown = append(shown, ids[0])
-		case strings.Contains(ids[0], dash):
-			shown = append(shown, ids[0]+".."+ids[n-1])
-		default:
-			shown = append(shown, ids[0]+dash+ids[n-1])
-		}
-		ids = ids[n:]
-	}
-	names := strings.Join(shown, ", ")
-	if len(ids) > 0 {
-		names += fmt.Sprintf(" and %d more", len(ids))
-	}
-	return names
-}
-
-// numbered splits an id into what stands before its number and the number; -1: it has none.
-func numbered(id string) (before, digits string, n int) {
-	before = strings.TrimRight(id, "0123456789")
-	digits = id[len(before):]
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return id, "", -1
-	}
-	return before, digits, n
-}
-
-// follows reports whether b is the id that is counted after a.
-func follows(a, b string) bool {
-	before, digits, n := numbered(a)
-	return n >= 0 && b == fmt.Sprintf("%s%0*d", before, len(digits), n+1)
 }

@@ -129,11 +129,10 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 		of: v, outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
 	s.model = view.New(view.Input{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Running: v.Running, MaxAttempts: maxAttempts})
-	s.needs = s.model.Needs()
-	for i := range p.Epic.Tasks {
-		rec := v.Ledger.Record(p.Epic.Tasks[i].ID)
-		s.Tasks[i] = taskOf(s.model.Row(p.Epic.Tasks[i].ID, time.Time{}), rec)
-		t := &s.Tasks[i]
+	s.needs = s.model.Night(time.Time{}).Needs
+	for i, row := range s.model.Rows() {
+		rec, t := v.Ledger.Record(row.ID), &s.Tasks[i]
+		*t = taskOf(row, rec)
 		if t.Status = v.Ledger.StatusOf(p.Graph, t.ID); t.Status == attempts.BlockedOn {
 			t.WaitsFor = v.Ledger.WaitsFor(p.Graph, t.ID)
 		}
