@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/orchestrator/view"
 	"relay/orchestrator/view/viewtest"
 )
@@ -212,6 +213,33 @@ func TestGraph(t *testing.T) {
 	}
 	if len(g.Sections) != 40 || len(g.Sections[1].Tasks) != 10 || g.Sections[1].Counts.Total() != 10 {
 		t.Errorf("got %d sections, the second %+v", len(g.Sections), g.Sections[1])
+	}
+}
+
+// Sections keep what they depend on at any distance by as few lines as possible, also where they wait for each other.
+func TestSectionDependencies(t *testing.T) {
+	t.Parallel()
+	e := &epic.Epic{Version: 2, ID: "20260101-x", Title: "X"}
+	for _, line := range []string{"A1 A", "B1 B A1", "C1 C A1 B1", "D1 D C1 B1", "A2 A D1", "E1 E D1 A1"} {
+		f := strings.Fields(line)
+		e.Tasks = append(e.Tasks, epic.Task{ID: f[0], Title: f[0], DependsOn: f[2:]})
+		at := slices.IndexFunc(e.Groups, func(g epic.Group) bool { return g.Name == f[1] })
+		if at < 0 {
+			at = len(e.Groups)
+			e.Groups = append(e.Groups, epic.Group{Name: f[1]})
+		}
+		e.Groups[at].Tasks = append(e.Groups[at].Tasks, f[0])
+	}
+	of, err := epic.NewGraph(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, s := range view.New(view.Input{Epic: e, Graph: of}).Graph(time.Time{}).Sections {
+		got += fmt.Sprint(s.Name, s.Deps, " ")
+	}
+	if want := "A[3] B[0] C[1] D[2] E[3] "; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

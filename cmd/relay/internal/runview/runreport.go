@@ -123,7 +123,11 @@ func (s *Source) options() page.Options {
 	for _, d := range r.Discussions {
 		open = append(open, page.Item{Type: "relay discuss replay " + plaintext.ShellWord(d.ID), Text: d.Topic + ", " + string(d.Status)})
 	}
-	add("Next", next)
+	name := "Next"
+	if len(r.Needs) > 0 { // one of these is first
+		name = "Then"
+	}
+	add(name, next)
 	add("Open questions", questions)
 	add("Review of the whole epic", judged)
 	add("Open discussions", open)

@@ -238,15 +238,17 @@ func CountTasks(l *attempts.Ledger, g *epic.Graph) decide.Counts {
 	return c
 }
 
-// Read returns the report of the project as it is now, and writes nothing. It fails when plan or ledger cannot be read.
+// Read returns the report of the project as it is now, with its forecast, and writes nothing. It fails when plan or ledger cannot be read.
 func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error) {
-	now, view, warning, err := p.Read(ctx)
+	plan, view, warning, err := p.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := New(now, view, p.Config.Relay.MaxAttemptsPerTask, verbose)
+	s := New(plan, view, p.Config.Relay.MaxAttemptsPerTask, verbose)
+	s.AddCooldowns(p.Session.Now())
+	s.AddForecast(p, p.Session.Now())
 	s.Warnings = append([]string{}, slices.Concat(NeverBegan(p, view.Ledger.Status.StartedAt), s.Warnings, p.Damage)...)
-	s.Refused, s.Discussions = Refusing(p, now, view.Ledger), discussion.OpenIn(p.Root)
+	s.Refused, s.Discussions = Refusing(p, plan, view.Ledger), discussion.OpenIn(p.Root)
 	if warning != "" {
 		s.PlanChanged = true
 		s.Warnings = append(s.Warnings, warning)

@@ -244,7 +244,11 @@ func (l Printer) needsYou(w io.Writer, s *Report) {
 	case c.Completed == c.Total:
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Good("all tasks are completed"))
 	case c.Pending+c.InProgress > 0:
-		fmt.Fprintf(w, "\n%s  %srelay work%s\n", l.Paint.Strong("next:"), first, l.Flag)
+		next := "next:"
+		if len(s.needs) > 0 {
+			next = "then:"
+		}
+		fmt.Fprintf(w, "\n%s  %srelay work%s\n", l.Paint.Strong(next), first, l.Flag)
 	}
 }
 
