@@ -38,7 +38,9 @@ type Builder struct {
 	causes   [][]string // by task: what needs a person and keeps it from running
 	frees    map[string]*freed
 	changed  Changed
-	summed   bool   // changed is up to date
+	summed   bool // changed is up to date
+	money    Money
+	counted  bool   // money is up to date
 	graph    *Graph // without states; nil: not made yet
 }
 
@@ -73,6 +75,7 @@ func New(in Input) *Builder {
 // Apply takes in the next event of the log: into the journal of the night, and into the ledger if it is newer than that.
 func (b *Builder) Apply(e *attempts.Event) {
 	b.journal.Add(*e)
+	b.counted = b.counted && e.Ended == nil && e.Task != ""
 	i, ok := b.in.Graph.Index(e.Task)
 	if e.Seq != 0 && e.Seq <= b.known {
 		if ok && b.rows[i] != nil && b.rows[i].State == Running { // the journal alone has its phase
@@ -84,9 +87,9 @@ func (b *Builder) Apply(e *attempts.Event) {
 	b.memory.Fold(*e)
 	switch {
 	case e.RunStarted != nil || e.RunStopped != nil || e.Accepted != nil:
-		clear(b.rows)
-		b.moved = true
+		b.forget()
 	case ok:
+		b.summed = b.summed && (b.rows[i] == nil || b.rows[i].Landed == "")
 		b.rows[i] = nil
 		if b.standing(i, ok) == before {
 			return
@@ -119,9 +122,14 @@ func (b *Builder) standing(i int, ok bool) (s standing) {
 func (b *Builder) SetRunning(on bool) {
 	if on != b.in.Running {
 		b.in.Running = on
-		clear(b.rows)
-		b.moved = true
+		b.forget()
 	}
+}
+
+// forget has all rows made again.
+func (b *Builder) forget() {
+	clear(b.rows)
+	b.moved, b.summed = true, false
 }
 
 // SetRefused says which runners would not work when they were last asked.
@@ -135,7 +143,7 @@ func (b *Builder) Night(now time.Time) *Night {
 	b.refresh()
 	n := &Night{
 		At: now.UTC(), Epic: Epic{b.in.Epic.ID, b.in.Epic.Title}, Run: b.run(), Counts: Counts{}, Refused: b.in.Refused,
-		Money: MoneyOf(b.in.Epic, b.ledger, b.runsOfNight(), capsOf(b)), Changed: b.changed,
+		Money: b.money, Changed: b.changed,
 		Notes: b.journal.Notes, Failing: b.ledger.Regressed,
 		Needs: []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: []*Row{},
 	}
@@ -218,11 +226,15 @@ func (b *Builder) refresh() {
 	b.findCauses()
 	for i, row := range b.rows {
 		if row == nil {
-			b.rows[i], b.summed = b.row(i), false
+			b.rows[i] = b.row(i)
+			b.summed = b.summed && b.rows[i].Landed == ""
 		}
 	}
 	if !b.summed {
 		b.changed, b.summed = changesOf(b), true
+	}
+	if !b.counted || len(b.journal.Session) == 0 {
+		b.money, b.counted = MoneyOf(b.in.Epic, b.ledger, b.runsOfNight(), capsOf(b)), true
 	}
 }
 
