@@ -3,7 +3,6 @@ package runview
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,18 +24,10 @@ type live struct {
 	made  chan *view.Night   // of a model that is read just now; nil: none is
 }
 
-// quiet are changes that the panel shows and that need no line of their own.
-var quiet = []decide.UpdateKind{
-	decide.Activity, decide.Used, decide.SettingUp, decide.Checking,
-	decide.Reviewing, decide.Mending, decide.Verified,
-}
-
 func (l *live) show(u decide.Update) {
-	l.panel.take(u)
-	if slices.Contains(quiet, u.Kind) {
-		return // the next tick draws it
+	if !l.panel.take(u) { // else the next tick draws it
+		l.print(row(u, l.panel.paint))
 	}
-	l.print(row(u, l.panel.paint))
 }
 
 func (l *live) say(msg string) { l.print("relay: " + plaintext.Fit(msg, maxLine)) }

@@ -27,17 +27,21 @@ func newPanel(paint terminal.Palette) panel {
 	return panel{doing: map[string]string{}, used: map[string]attempts.Usage{}, paint: paint}
 }
 
-func (p *panel) take(u decide.Update) {
+// take takes in a change, and reports whether the panel shows it in the place of a line.
+func (p *panel) take(u decide.Update) bool {
 	switch u.Kind {
 	case decide.Started:
 		delete(p.doing, u.Task)
 		delete(p.used, u.Task)
+		return false
 	case decide.Used:
 		p.used[u.Task] = u.Usage
 	case decide.Activity, decide.SettingUp, decide.Checking, decide.Reviewing, decide.Mending:
 		p.doing[u.Task] = strings.TrimPrefix(string(u.Kind)+": ", "activity: ") + u.Text
-	default: // the others are lines, which stay
+	default:
+		return u.Kind == decide.Verified
 	}
+	return true
 }
 
 // Bounds of the panel.

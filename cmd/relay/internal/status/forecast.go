@@ -122,24 +122,10 @@ func (s *Report) AddCooldowns(now time.Time) {
 	if w := l.Waiting; w != nil && s.Run.State == Running {
 		s.Waiting = &Wait{w.For, w.Until, w.Why}
 	}
-	s.addRequests(l)
 	for name, c := range l.Cooldowns {
 		if c.Until.After(now) && (s.Run.State == Running || !c.Refused()) { // the next run asks whoever has refused
 			s.Cooldowns = append(s.Cooldowns, Cooldown{name, c.Until, c.Why})
 		}
 	}
 	slices.SortFunc(s.Cooldowns, func(a, b Cooldown) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Runner, b.Runner)) })
-}
-
-// addRequests adds what a person has asked of the run that is on.
-func (s *Report) addRequests(l *attempts.Ledger) {
-	if s.Run.State != Running {
-		return
-	}
-	s.Paused = l.Paused
-	for i := range s.Tasks {
-		if at, yes := l.Held[s.Tasks[i].ID]; yes && s.Tasks[i].Status != attempts.Completed {
-			s.Tasks[i].Stopped = at
-		}
-	}
 }

@@ -18,7 +18,6 @@ import (
 	"relay/epic"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/engine"
 	"relay/orchestrator/limits"
 	"relay/orchestrator/report"
 	"relay/orchestrator/schedule"
@@ -68,7 +67,6 @@ type Report struct {
 	model   *view.Builder
 	needs   []*view.Row // tasks that need a person, in the order to do it
 	ahead   string      // the forecast in words
-	shared  bool        // the tasks worked side by side in the user's checkout
 }
 
 // Run is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
@@ -139,7 +137,13 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 		if verbose {
 			t.Attempts = rec.Attempts
 		}
+		if v.Running && t.open() {
+			t.Stopped = v.Ledger.Held[t.ID]
+		}
 		s.Counts.Add(t.Status)
+	}
+	if v.Running {
+		s.Paused = v.Ledger.Paused
 	}
 	money := view.MoneyOf(p.Epic, v.Ledger, nil, limits.Caps{})
 	s.Usage, s.Spenders = money.Epic, money.By
@@ -160,21 +164,6 @@ func (s *Report) pick(fits func(t *Task) bool) (list []*Task) {
 // hasWork reports whether there is something left to do, for a run or a person.
 func (s *Report) hasWork() bool {
 	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.needs) > 0
-}
-
-// workLocation returns text that says where the work is; flag names the epic.
-func (s *Report) workLocation(flag string) string {
-	if s.shared {
-		return "the work is in this checkout, and relay has committed nothing: git status, git log"
-	}
-	if s.Branch == "" {
-		return "the work is on your branch, one or more commits for each task: git log"
-	}
-	where := "the work is on the branch " + s.Branch + ": git log " + s.Branch + "\n"
-	if s.From == "" {
-		return where + "relay finish" + flag + " --into BRANCH lands it on a branch of yours: HEAD was detached when it began"
-	}
-	return where + "relay finish" + flag + " lands it on the branch it began from"
 }
 
 func (t *Task) open() bool { return t.Status != attempts.Completed }
@@ -260,7 +249,6 @@ func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error
 func AfterRun(p *project.Project, pl *project.Plan, view *attempts.View) *Report {
 	s := New(pl, view, p.Config.Relay.MaxAttemptsPerTask, false)
 	s.Refused, s.Discussions = Refusing(p, pl, view.Ledger), discussion.OpenIn(p.Root)
-	s.shared = engine.Isolation(p.Config.Relay.Isolation) == engine.IsolationShared
 	source, err := project.ReadFile(p.File("epic.yml"), project.MaxPlan)
 	s.PlanChanged = err != nil || !bytes.Equal(source, pl.Source)
 	return s

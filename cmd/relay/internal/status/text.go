@@ -42,13 +42,10 @@ func Write(w io.Writer, s *Report, l Printer) {
 		l.note(w, s.Run.Why)
 		l.note(w, report.Next(decide.EndReason(s.Run.Reason)))
 	}
-	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(s.Counts, 20)), CountsText(s.Counts, l.Dead, l.Paint))
+	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(s.Counts, 20)), report.CountsText(s.Counts, l.Dead))
 	l.usage(w, s)
-	switch {
-	case s.Finished != "":
-		fmt.Fprintf(w, "work   on %s, which has all of %s\n", plaintext.Fit(s.Finished, 60), s.Branch)
-	case s.Branch != "" && s.Counts.Completed > 0:
-		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, view.Finish(s.From).Type+l.Flag)
+	if s.Branch != "" && s.Counts.Completed > 0 {
+		l.work(w, s)
 	}
 	l.EpicReview(w, s.Judged)
 	l.cooldowns(w, s)
@@ -68,6 +65,18 @@ func Write(w io.Writer, s *Report, l Printer) {
 	l.tasks(w, s, true)
 	l.needsYou(w, s)
 	WriteRegressions(w, s.Regressions)
+}
+
+// work prints where the work is.
+func (l Printer) work(w io.Writer, s *Report) {
+	switch {
+	case s.Finished != "":
+		fmt.Fprintf(w, "work   on %s, which has all of %s\n", plaintext.Fit(s.Finished, 60), s.Branch)
+	case s.Branch != "":
+		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, view.Finish(s.From).Type+l.Flag)
+	default:
+		fmt.Fprintln(w, "work   in this checkout: git status, git log")
+	}
 }
 
 // note prints a note for the user, if there is one.
@@ -211,16 +220,6 @@ func Bar(c decide.Counts, width int) string {
 		done = c.Completed * width / c.Total
 	}
 	return "[" + strings.Repeat("#", done) + strings.Repeat(".", width-done) + "]"
-}
-
-// CountsText returns text that says how many tasks are in which state.
-func CountsText(c decide.Counts, dead bool, paint terminal.Palette) string {
-	said := report.CountsText(c, dead)
-	if c.Gated > 0 {
-		gated := fmt.Sprintf("%d gated", c.Gated)
-		said = strings.Replace(said, gated, paint.Bad(gated), 1)
-	}
-	return said
 }
 
 // OpenTasks lists tasks that are not completed.
@@ -367,10 +366,10 @@ func (l Printer) RunSummary(w io.Writer, s decide.Summary, now *Report) {
 		l.note(w, s.Why)
 		l.note(w, next)
 	}
-	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(now.Counts, 20)), CountsText(now.Counts, true, l.Paint))
+	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(now.Counts, 20)), report.CountsText(now.Counts, true))
 	fmt.Fprintf(w, "time   %s, %s\n", plaintext.Span(s.Elapsed), plaintext.Count(s.Ended, "attempt"))
-	if len(s.Suspends) > 0 {
-		l.note(w, suspendText(s.Suspends))
+	if sum := slept(s.Suspends); sum > 0 {
+		l.note(w, "the machine slept for "+plaintext.Span(sum)+": nothing was done then")
 	}
 	if now.PlanChanged {
 		l.note(w, "epic.yml has changed since this run began: the next relay work uses it")
@@ -389,6 +388,7 @@ func (l Printer) RunSummary(w io.Writer, s decide.Summary, now *Report) {
 	}
 	WriteRegressions(w, s.Regressed)
 	if c.Completed > 0 && s.Ended > 0 {
-		fmt.Fprintf(w, "\n%s\n", now.workLocation(l.Flag))
+		fmt.Fprintln(w)
+		l.work(w, now)
 	}
 }
