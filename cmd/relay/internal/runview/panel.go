@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
+
 	"relay/attempts"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
@@ -58,7 +60,11 @@ func (p *panel) view(now time.Time, width, height int) []string {
 		return nil
 	}
 	bar := status.Bar(decide.Counts{Total: n.Sentence.Total, Completed: n.Sentence.Done}, min(barWidth, max(width/3, 2)))
-	rows := []string{p.paint.Good(bar) + " " + plaintext.Fit(n.Sentence.String(), width-len(bar)-1)}
+	said, room := n.Sentence, width-len(bar)-1
+	if displaywidth.String(said.String()) > room {
+		said.Start = ""
+	}
+	rows := []string{p.paint.Good(bar) + " " + plaintext.Fit(said.String(), room)}
 	add := func(msg string) { rows = append(rows, "  "+plaintext.Fit(msg, width-2)) }
 	if so := p.soFar(now); so != "" {
 		add(so)

@@ -95,7 +95,7 @@ func (f *Follower) take(tasks []string) ([]string, bool, error) {
 // Bounds of how old a night without events and a forecast are: waits end, and what runs takes its time.
 const (
 	nightAge = 5 * time.Second
-	aheadAge = 30 * time.Second
+	aheadAge = 15 * time.Second
 )
 
 // Night takes in what has happened, and returns the night as it is then, with its forecast while a run is on.
