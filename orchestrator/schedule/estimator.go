@@ -25,8 +25,8 @@ type Estimator struct {
 	Until time.Duration // until the deadline of the run; 0: it has none
 }
 
-// Forecast records how long it takes until nothing is left that can be done: one of ten such runs is over after P10, half of them after P50,
-// nine of ten after P90. It does not know limits that providers have yet to report, nor which tasks will be gated.
+// Forecast records how long it takes until nothing is left that can be done: one of ten such runs is over after P10, half of them after
+// P50, nine of ten after P90. It does not know limits that providers have yet to report, nor which tasks will be gated.
 type Forecast struct {
 	P10, P50, P90 time.Duration
 

@@ -89,8 +89,7 @@ func (b *Builder) Apply(e *attempts.Event) {
 	case e.RunStarted != nil || e.RunStopped != nil || e.Accepted != nil:
 		b.forget()
 	case ok:
-		b.summed = b.summed && (b.rows[i] == nil || b.rows[i].Landed == "")
-		b.rows[i] = nil
+		b.drop(i)
 		if b.standing(i, ok) == before {
 			return
 		}
@@ -99,6 +98,12 @@ func (b *Builder) Apply(e *attempts.Event) {
 			b.rows[d] = nil
 		}
 	}
+}
+
+// drop has the row of a task made again.
+func (b *Builder) drop(i int) {
+	b.summed = b.summed && (b.rows[i] == nil || b.rows[i].Landed == "")
+	b.rows[i] = nil
 }
 
 // standing is what other tasks depend on of a task.

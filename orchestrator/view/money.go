@@ -51,8 +51,8 @@ func (s Spenders) Rank() {
 	})
 }
 
-// MoneyOf returns what the attempts of the runs of one night, or of all with a nil list, and of the whole epic have used, and what is left of
-// the caps.
+// MoneyOf returns what the attempts of the runs of one night, or of all with a nil list, and of the whole epic have used, and what is left
+// of the caps.
 func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Caps) Money {
 	m := Money{By: Spenders{}, Caps: []Cap{}}
 	tried := false
@@ -89,6 +89,14 @@ func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Cap
 		}
 	}
 	return m
+}
+
+// OfRun returns the cap of the run; one without bounds: there is none.
+func (m *Money) OfRun() (c Cap) {
+	if k := slices.IndexFunc(m.Caps, func(c Cap) bool { return c.Scope == limits.ScopeRun }); k >= 0 {
+		c = m.Caps[k]
+	}
+	return c
 }
 
 // capsOf returns the caps of run and epic: those of the configuration, else those that the run began with.

@@ -35,6 +35,12 @@ func graphOf(e *epic.Epic, of *epic.Graph, sections []string) *Graph {
 		}
 		g.Sections[at].Tasks = append(g.Sections[at].Tasks, i)
 	}
+	g.connect(place)
+	return g
+}
+
+// connect finds which sections, whose places are given, wait for which, without what others of them wait for anyway.
+func (g *Graph) connect(place map[string]int) {
 	for k := range g.Sections {
 		s := &g.Sections[k]
 		for _, i := range s.Tasks {
@@ -54,7 +60,6 @@ func graphOf(e *epic.Epic, of *epic.Graph, sections []string) *Graph {
 			}
 		}
 	}
-	return g
 }
 
 // reaches reports whether some sections depend on another one at any distance, without those that were seen. Sections may depend on each

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"relay/epic/plaintext"
-	"relay/orchestrator/limits"
 )
 
 // sentenceOf returns the parts of the first line of a view; needs is how many tasks need a person.
@@ -91,10 +90,8 @@ func (n *Night) Ahead(zone *time.Location) string {
 	if on {
 		spent = n.Money.Night.CostUSD
 	}
-	for _, c := range n.Money.Caps {
-		if on && c.Scope == limits.ScopeRun && c.USD != nil {
-			of = fmt.Sprintf(" of %.0f", c.USD.Cap)
-		}
+	if most := n.Money.OfRun().USD; on && most != nil {
+		of = fmt.Sprintf(" of %.0f", most.Cap)
 	}
 	return done + fmt.Sprintf(", $%.0f (%.0f to %.0f)%s", spent+f.USD[1], spent+f.USD[0], spent+f.USD[2], of)
 }

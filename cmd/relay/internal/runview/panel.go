@@ -12,7 +12,6 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/limits"
 	"relay/orchestrator/view"
 )
 
@@ -121,14 +120,11 @@ func (p *panel) soFar(now time.Time) string {
 
 // capText returns the cap of the run in the unit of what was used; "" without a cap.
 func capText(n *view.Night, used attempts.Usage) string {
-	for _, c := range n.Money.Caps {
-		switch {
-		case c.Scope != limits.ScopeRun: // the epic's cap is in the report
-		case used.KnownCost() && c.USD != nil:
-			return fmt.Sprintf(" of %.2f", c.USD.Cap)
-		case !used.KnownCost() && c.Tokens != nil:
-			return " of " + plaintext.Amount(c.Tokens.Cap)
-		}
+	switch c := n.Money.OfRun(); {
+	case used.KnownCost() && c.USD != nil:
+		return fmt.Sprintf(" of %.2f", c.USD.Cap)
+	case !used.KnownCost() && c.Tokens != nil:
+		return " of " + plaintext.Amount(c.Tokens.Cap)
 	}
 	return ""
 }

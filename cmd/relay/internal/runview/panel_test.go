@@ -23,7 +23,9 @@ func TestPanel(t *testing.T) {
 		t.Errorf("before the model is read: %q", got)
 	}
 	p.night = night.Builder().Night(night.Now)
-	p.night.Forecast = &view.Forecast{P10: now.Add(time.Hour), P50: now.Add(2 * time.Hour), P90: now.Add(4 * time.Hour), BasedOn: 12, USD: &[3]float64{2, 5, 13}}
+	p.night.Forecast = &view.Forecast{
+		P10: now.Add(time.Hour), P50: now.Add(2 * time.Hour), P90: now.Add(4 * time.Hour), BasedOn: 12, USD: &[3]float64{2, 5, 13},
+	}
 	p.take(decide.Update{Kind: decide.Used, Task: "T39", Usage: attempts.Usage{InputTokens: 9000, CostUSD: 0.25}})
 	p.take(decide.Update{Kind: decide.Used, Task: "T39", Usage: attempts.Usage{InputTokens: 9000, CostUSD: 0.75}})
 	p.take(decide.Update{Kind: decide.Activity, Task: "T39", Text: "Bash \x1b[2J go test"})

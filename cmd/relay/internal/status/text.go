@@ -134,23 +134,12 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	if t.Attempt > 0 && t.Status != attempts.Completed {
 		tries = fmt.Sprintf("%d/%d", t.Attempt, t.MaxAttempts)
 	}
-	status, tail := strings.ReplaceAll(string(t.Status), "_", " "), ""
-	cut := l.Dead && t.Status == attempts.InProgress
-	if cut {
+	status := strings.ReplaceAll(string(t.Status), "_", " ")
+	if l.Dead && t.Status == attempts.InProgress {
 		status = InterruptedText
 	}
 	head := fmt.Sprintf("  %s  %-11s %4s  ", terminal.Pad(t.ID, widest), status, tries)
-	switch {
-	case cut:
-	case !t.StartedAt.IsZero():
-		tail = fmt.Sprintf("  (%s, %s)", plaintext.Fit(t.Runner, 20), plaintext.Span(l.Now.Sub(t.StartedAt)))
-	case l.brief && t.open() && t.row.FreesAll > 0:
-		tail = "  (" + t.row.Waiters() + ")"
-	case t.Already:
-		tail = "  (already done)"
-	case t.Unverified:
-		tail = "  (unverified)"
-	}
+	tail := l.tail(t, status)
 	room := max(l.Width-displaywidth.String(head)-displaywidth.String(tail), 20)
 	dim := unmarked
 	if t.Status == attempts.BlockedOn {
@@ -171,6 +160,22 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 			WriteAttempt(w, &t.Attempts[i], l, indent)
 		}
 	}
+}
+
+// tail returns what follows the title of a task.
+func (l Printer) tail(t *Task, status string) string {
+	switch {
+	case status == InterruptedText:
+	case !t.StartedAt.IsZero():
+		return fmt.Sprintf("  (%s, %s)", plaintext.Fit(t.Runner, 20), plaintext.Span(l.Now.Sub(t.StartedAt)))
+	case l.brief && t.row.FreesAll > 0:
+		return "  (" + t.row.Waiters() + ")"
+	case t.Already:
+		return "  (already done)"
+	case t.Unverified:
+		return "  (unverified)"
+	}
+	return ""
 }
 
 // mark returns what marks a state, which is in words.
