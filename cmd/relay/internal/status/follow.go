@@ -8,7 +8,6 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
-	"relay/orchestrator/schedule"
 	"relay/orchestrator/view"
 )
 
@@ -111,12 +110,11 @@ func (f *Follower) Night(ctx context.Context, now time.Time) (*view.Night, error
 	return f.night, nil
 }
 
-// Forecast estimates when the run ends, or would if it began now; nil: too little is known.
+// Forecast estimates when the run that is on ends; nil: too little is known.
 func (f *Follower) Forecast(now time.Time) *view.Forecast {
-	s := Report{outlook: schedule.Estimator{Epic: f.Plan.Epic, Graph: f.Plan.Graph, Ledger: f.Model.Ledger()}}
-	if n := len(f.Runs); n > 0 && f.held {
-		s.Run, s.outlook.Jobs = Run{State: Running, Until: f.Model.Ledger().Until}, f.Runs[n-1].Jobs
+	jobs := 0
+	if n := len(f.Runs); n > 0 {
+		jobs = f.Runs[n-1].Jobs
 	}
-	s.AddForecast(f.Project, now)
-	return s.Forecast
+	return ForecastOf(f.Project, f.Plan, f.Model.Ledger(), jobs, now)
 }

@@ -12,7 +12,6 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/limits"
-	"relay/orchestrator/view"
 )
 
 // Summary is what relay work --json prints when it ends.
@@ -94,8 +93,7 @@ func AskLooks(w io.Writer, l Printer, json bool, tasks []*Task, confirm func(que
 	if !json {
 		fmt.Fprintln(w, "look at these first:")
 		for _, t := range tasks {
-			show := view.Showing(t.ID, t.Looks)
-			l.look(w, &view.Row{ID: t.ID, Why: plaintext.Fit(view.Seen(t.Looks), maxWhy), First: &show}, "")
+			l.look(w, t.row, "")
 		}
 	}
 	if confirm("land them all the same?") {
