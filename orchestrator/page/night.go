@@ -198,9 +198,5 @@ func Reason(r *view.Row) string {
 	if r.FreesAll == 0 {
 		return r.Why
 	}
-	frees := "frees " + plaintext.Some(r.Frees, len(r.Frees))
-	if more := r.FreesAll - len(r.Frees); more > 0 {
-		frees += fmt.Sprintf(" and %d more", more)
-	}
-	return strings.TrimPrefix(r.Why+"; "+frees, "; ")
+	return strings.TrimPrefix(r.Why+"; "+r.Waiters(), "; ")
 }

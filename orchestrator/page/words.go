@@ -36,6 +36,14 @@ func (n *Words) Sentences() []string {
 	return []string{done.String(), first}
 }
 
+// Ahead says when the run ends and what it costs, if one is on.
+func (n *Words) Ahead() string {
+	if n.Run.State != view.On {
+		return ""
+	}
+	return n.Night.Ahead(n.in(n.At).Location())
+}
+
 // End is when the night ended, or when it is looked at.
 func (n *Words) End() time.Time { return cmp.Or(n.Run.EndedAt, n.At) }
 

@@ -79,6 +79,19 @@ func minutesSpent(all []attempts.Attempt, runs []string, now time.Time) float64 
 	return sum.Minutes()
 }
 
+// pricePerMinute returns what a minute of attempts of known cost has cost, in US dollars; 0: no cost is known.
+func pricePerMinute(l *attempts.Ledger) float64 {
+	usd, took := 0.0, time.Duration(0)
+	for _, rec := range l.Tasks {
+		for i := range rec.Attempts {
+			if a := &rec.Attempts[i]; a.Usage != nil && a.Usage.KnownCost() && a.EndedAt.After(a.StartedAt) && !a.StartedAt.IsZero() {
+				usd, took = usd+a.Usage.CostUSD, took+a.EndedAt.Sub(a.StartedAt)
+			}
+		}
+	}
+	return usd / max(took.Minutes(), 1)
+}
+
 // The standard deviation of few durations is not known well. It is estimated as if priorTasks more tasks had been seen
 // with a usual deviation, in natural logarithms.
 const (

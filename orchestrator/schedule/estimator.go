@@ -22,15 +22,19 @@ type Estimator struct {
 	// asked now.
 	Opens func(t *epic.Task) time.Duration
 	Panel time.Duration // until every reviewer may be asked: no task is completed before
+	Until time.Duration // until the deadline of the run; 0: it has none
 }
 
-// Forecast records how long it takes until nothing is left that can be done: half of such runs are over after P50, nine
-// of ten after P90. It does not know limits that providers have yet to report, nor which tasks will be gated.
+// Forecast records how long it takes until nothing is left that can be done: one of ten such runs is over after P10, half of them after
+// P50, nine of ten after P90. It does not know limits that providers have yet to report, nor which tasks will be gated.
 type Forecast struct {
-	P50, P90 time.Duration
-	BasedOn  int // how many completed tasks of this epic it is computed from
-	Tasks    int // how many can be done
-	LeftOut  int // how many cannot: gated, or waiting for a gated one
+	P10, P50, P90 time.Duration
+
+	USD     *[3]float64 // what that costs, in the same way; nil: no completed task has a known cost
+	InTime  *[3]int     // tasks that are completed before Until; nil: without one
+	BasedOn int         // how many completed tasks of this epic it is computed from
+	Tasks   int         // how many can be done
+	LeftOut int         // how many cannot: gated, or waiting for a gated one
 }
 
 // Timeline holds the order and the times of tasks in a run in which every task takes the average time.
@@ -117,17 +121,36 @@ func (o Estimator) Forecast() (*Forecast, error) {
 	}
 	f := &Forecast{BasedOn: len(left.durations)}
 	ends := make([]float64, min(max(samplingWork/(o.Graph.Len()+o.Graph.Edges()), minSamples), maxSamples))
+	work, inTime := make([]float64, len(ends)), make([]float64, len(ends))
 	for k := range ends {
 		f.Tasks = 0
-		ends[k] = left.simulate(left.durations.drawer(rand.New(rand.NewPCG(1, uint64(k)))), func(Slot) { f.Tasks++ })
+		ends[k] = left.simulate(left.durations.drawer(rand.New(rand.NewPCG(1, uint64(k)))), func(s Slot) {
+			f.Tasks++
+			if work[k] += s.End - s.Start + left.spent[s.Task]; s.End <= o.Until.Minutes() {
+				inTime[k]++
+			}
+		})
 	}
 	if f.Tasks == 0 {
 		return nil, nil
 	}
 	f.LeftOut = left.open - f.Tasks
-	slices.Sort(ends)
-	f.P50, f.P90 = Minutes(ends[len(ends)/2]), Minutes(ends[len(ends)*9/10])
+	end, minutes, landed := percentiles(ends), percentiles(work), percentiles(inTime)
+	f.P10, f.P50, f.P90 = Minutes(end[0]), Minutes(end[1]), Minutes(end[2])
+	if price := pricePerMinute(o.Ledger); price > 0 {
+		f.USD = &[3]float64{price * minutes[0], price * minutes[1], price * minutes[2]}
+	}
+	if o.Until > 0 {
+		f.InTime = &[3]int{int(landed[0]), int(landed[1]), int(landed[2])}
+	}
 	return f, nil
+}
+
+// percentiles returns what one, five and nine of ten samples do not exceed.
+func percentiles(samples []float64) [3]float64 {
+	slices.Sort(samples)
+	n := len(samples)
+	return [3]float64{samples[n/10], samples[n/2], samples[n*9/10]}
 }
 
 // maxDuration is returned for anything longer: about a hundred years. A time.Duration cannot hold three hundred.

@@ -38,7 +38,9 @@ type Builder struct {
 	causes   [][]string // by task: what needs a person and keeps it from running
 	frees    map[string]*freed
 	changed  Changed
-	summed   bool   // changed is up to date
+	summed   bool // changed is up to date
+	money    Money
+	counted  bool   // money is up to date
 	graph    *Graph // without states; nil: not made yet
 }
 
@@ -73,6 +75,7 @@ func New(in Input) *Builder {
 // Apply takes in the next event of the log: into the journal of the night, and into the ledger if it is newer than that.
 func (b *Builder) Apply(e *attempts.Event) {
 	b.journal.Add(*e)
+	b.counted = b.counted && e.Ended == nil && e.Task != ""
 	i, ok := b.in.Graph.Index(e.Task)
 	if e.Seq != 0 && e.Seq <= b.known {
 		if ok && b.rows[i] != nil && b.rows[i].State == Running { // the journal alone has its phase
@@ -84,10 +87,9 @@ func (b *Builder) Apply(e *attempts.Event) {
 	b.memory.Fold(*e)
 	switch {
 	case e.RunStarted != nil || e.RunStopped != nil || e.Accepted != nil:
-		clear(b.rows)
-		b.moved = true
+		b.forget()
 	case ok:
-		b.rows[i] = nil
+		b.drop(i)
 		if b.standing(i, ok) == before {
 			return
 		}
@@ -96,6 +98,12 @@ func (b *Builder) Apply(e *attempts.Event) {
 			b.rows[d] = nil
 		}
 	}
+}
+
+// drop has the row of a task made again.
+func (b *Builder) drop(i int) {
+	b.summed = b.summed && (b.rows[i] == nil || b.rows[i].Landed == "")
+	b.rows[i] = nil
 }
 
 // standing is what other tasks depend on of a task.
@@ -119,9 +127,14 @@ func (b *Builder) standing(i int, ok bool) (s standing) {
 func (b *Builder) SetRunning(on bool) {
 	if on != b.in.Running {
 		b.in.Running = on
-		clear(b.rows)
-		b.moved = true
+		b.forget()
 	}
+}
+
+// forget has all rows made again.
+func (b *Builder) forget() {
+	clear(b.rows)
+	b.moved, b.summed = true, false
 }
 
 // SetRefused says which runners would not work when they were last asked.
@@ -137,8 +150,8 @@ func (b *Builder) Journal() *Journal { return b.journal }
 func (b *Builder) Night(now time.Time) *Night {
 	b.refresh()
 	n := &Night{
-		At: now.UTC(), Epic: Epic{b.in.Epic.ID, b.in.Epic.Title}, Run: b.run(now), Counts: Counts{}, Refused: b.in.Refused,
-		Money: MoneyOf(b.in.Epic, b.ledger, b.journal.ofNight(), capsOf(b)), Changed: b.changed,
+		At: now.UTC(), Epic: Epic{b.in.Epic.ID, b.in.Epic.Title}, Run: b.run(), Counts: Counts{}, Refused: b.in.Refused,
+		Money: b.money, Changed: b.changed,
 		Notes: b.journal.Notes, Failing: b.ledger.Regressed,
 		Needs: []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: []*Row{},
 	}
@@ -167,28 +180,6 @@ func (b *Builder) Night(now time.Time) *Night {
 	return n
 }
 
-// Needs returns what needs a person, as Night does, without the cost of the other rows.
-func (b *Builder) Needs() (rows []*Row) {
-	b.findCauses()
-	for i := range b.rows {
-		id := b.in.Graph.ID(i)
-		if b.state(id, b.ledger.Record(id)).Group() != NeedsYou {
-			continue
-		}
-		if b.rows[i] == nil {
-			b.rows[i] = b.row(i)
-		}
-		rows = append(rows, b.rows[i])
-	}
-	return sortNeeds(rows)
-}
-
-// BlockedBy returns the tasks that need a person and keep the one at a place of the plan from running, at most three.
-func (b *Builder) BlockedBy(place int) []string {
-	b.findCauses()
-	return b.causes[place]
-}
-
 // Row returns a task as views list it; nil if the plan does not have it.
 func (b *Builder) Row(id string, now time.Time) *Row {
 	i, ok := b.in.Graph.Index(id)
@@ -197,6 +188,12 @@ func (b *Builder) Row(id string, now time.Time) *Row {
 	}
 	b.refresh()
 	return b.rowAt(i, now)
+}
+
+// Rows returns all tasks in the order of the plan, at a time when no agent cools.
+func (b *Builder) Rows() []*Row {
+	b.refresh()
+	return b.rows
 }
 
 // rowAt returns the row of a task at a time: one that could start is limited while no agent for it may be asked.
@@ -216,9 +213,9 @@ func (b *Builder) rowAt(i int, now time.Time) *Row {
 
 // limit returns until when no agent for a task may be asked, and which one returns first; zero: one may be asked now.
 func (b *Builder) limit(only string, now time.Time) (first time.Time, who Wait) {
-	names := b.runners()
-	if only != "" {
-		names = []string{only}
+	names := []string{only}
+	if r := b.journal.line.rules; only == "" && r != nil {
+		names = r.Runners
 	}
 	for k, name := range names {
 		c := b.ledger.Cooldowns[name]
@@ -232,24 +229,20 @@ func (b *Builder) limit(only string, now time.Time) (first time.Time, who Wait) 
 	return first, who
 }
 
-// runners are the agents that the newest run may ask, in that order; none: unknown.
-func (b *Builder) runners() []string {
-	if r := b.journal.line.rules; r != nil {
-		return r.Runners
-	}
-	return nil
-}
-
 // refresh makes the rows that have changed.
 func (b *Builder) refresh() {
 	b.findCauses()
 	for i, row := range b.rows {
 		if row == nil {
-			b.rows[i], b.summed = b.row(i), false
+			b.rows[i] = b.row(i)
+			b.summed = b.summed && b.rows[i].Landed == ""
 		}
 	}
 	if !b.summed {
 		b.changed, b.summed = changesOf(b), true
+	}
+	if !b.counted || len(b.journal.Session) == 0 {
+		b.money, b.counted = MoneyOf(b.in.Epic, b.ledger, b.runsOfNight(), capsOf(b)), true
 	}
 }
 
@@ -309,13 +302,18 @@ func sortNeeds(rows []*Row) []*Row {
 		}
 		list[at].Also = append(list[at].Also, row.ID)
 	}
+	for _, row := range list {
+		if len(row.Also) > 0 {
+			forAll(row)
+		}
+	}
 	return list
 }
 
 // run returns the newest run of the night.
-func (b *Builder) run(now time.Time) Run {
+func (b *Builder) run() Run {
 	l := b.ledger
-	r := Run{ID: l.Folded.Run, State: Never, Paused: l.Paused, Runners: b.runners()}
+	r := Run{ID: l.Folded.Run, State: Never, Paused: l.Paused}
 	last := OneRun{StartedAt: l.Status.StartedAt, StoppedAt: l.Status.StoppedAt, Reason: l.Status.LastExitReason, Why: l.Why, Until: l.Until}
 	if l.Status.State == "stopped" {
 		last.ExitCode = &l.Status.LastExitCode
@@ -333,26 +331,15 @@ func (b *Builder) run(now time.Time) Run {
 	switch {
 	case b.in.Running && b.in.Run == "":
 		r.State, r.EndedAt, r.Until = On, time.Time{}, last.Until
-		b.addWaits(&r, now)
+		if w := l.Waiting; w != nil {
+			r.Waits = &Wait{Kind: RunWaits, For: w.For, Until: w.Until, Why: w.Why}
+		}
 	case last.ExitCode == nil:
 		r.State = Killed
 	default:
 		r.State, r.EndedAt, r.ExitCode, r.Reason, r.Why = Ended, last.StoppedAt, last.ExitCode, last.Reason, last.Why
 	}
 	return r
-}
-
-// addWaits adds what keeps tasks of a run from starting.
-func (b *Builder) addWaits(r *Run, now time.Time) {
-	if w := b.ledger.Waiting; w != nil {
-		r.Waits = &Wait{Kind: RunWaits, For: w.For, Until: w.Until, Why: w.Why}
-	}
-	for name, c := range b.ledger.Cooldowns {
-		if c.Until.After(now) {
-			r.Cooling = append(r.Cooling, Wait{Kind: AgentCools, For: name, Until: c.Until, Why: c.Why})
-		}
-	}
-	slices.SortFunc(r.Cooling, func(a, b Wait) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.For, b.For)) })
 }
 
 // Graph returns the plan with the states of its tasks. It lays out the plan once.
@@ -380,7 +367,7 @@ func (b *Builder) Graph(now time.Time) *Graph {
 func (b *Builder) Timeline(now time.Time) *Timeline {
 	l := &b.journal.line
 	t := &Timeline{Jobs: len(l.jobs), Spans: slices.Clone(l.spans), To: now.UTC()}
-	if run := b.run(now); run.State != On {
+	if run := b.run(); run.State != On {
 		t.To = run.EndedAt
 	}
 	for k := range t.Spans {
@@ -394,4 +381,16 @@ func (b *Builder) Timeline(now time.Time) *Timeline {
 		t.From = t.Spans[0].From
 	}
 	return t
+}
+
+// runsOfNight returns the ids of the runs of the night; without a log it is the newest that the ledger knows.
+func (b *Builder) runsOfNight() []string {
+	if len(b.journal.Session) == 0 {
+		return []string{b.ledger.Folded.Run}
+	}
+	runs := make([]string, len(b.journal.Session))
+	for i := range runs {
+		runs[i] = b.journal.Session[i].ID
+	}
+	return runs
 }

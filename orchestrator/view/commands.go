@@ -16,13 +16,25 @@ func addFlag(c *Command, flag string) {
 	}
 }
 
+// forAll has the commands that decide on the task of a row decide on all that it stands for.
+func forAll(r *Row) {
+	list := append([]Command{*r.First}, r.Choices...)
+	for k := range list {
+		switch verb := strings.Fields(list[k].Type)[1]; verb {
+		case "answer", "ungate", "approve", "retry":
+			list[k].Type = strings.Replace(list[k].Type, verb, verb+" --same", 1)
+		}
+	}
+	r.offer(list)
+}
+
 // remedy returns what to type for a gated task, in the order in which a careful person does.
 func remedy(r *Row, g *attempts.Gate, last *attempts.Attempt) []Command {
 	command := Untried(r.ID)
 	if last != nil {
 		command = Whole(r.ID, last.Outcome, &last.Receipt)
 	}
-	again := Command{"relay ungate " + r.ID, "have it tried again; then relay work"}
+	again := Command{"relay ungate " + r.ID, "try again"}
 	switch g.Reason {
 	case attempts.UserBlocked:
 		if r.person {
@@ -46,7 +58,7 @@ func lookCommands(task string, looks []attempts.Look) []Command {
 	return []Command{
 		Showing(task, looks),
 		{"relay approve " + task, "take it as it is"},
-		{"relay retry " + task, "have it done again; then relay work"},
+		{"relay retry " + task, "do it again; then relay work"},
 	}
 }
 

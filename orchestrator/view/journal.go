@@ -155,12 +155,3 @@ func (j *Journal) Superseded() bool {
 
 // Runs returns the runs in the log, oldest first.
 func (j *Journal) Runs() []string { return j.runs }
-
-// ofNight returns the runs of the night.
-func (j *Journal) ofNight() []string {
-	runs := make([]string, len(j.Session))
-	for i := range j.Session {
-		runs[i] = j.Session[i].ID
-	}
-	return runs
-}

@@ -51,7 +51,8 @@ func (s Spenders) Rank() {
 	})
 }
 
-// MoneyOf returns what the attempts of some runs, of one night, and of the whole epic have used, and what is left of the caps.
+// MoneyOf returns what the attempts of the runs of one night, or of all with a nil list, and of the whole epic have used, and what is left
+// of the caps.
 func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Caps) Money {
 	m := Money{By: Spenders{}, Caps: []Cap{}}
 	tried, all := false, Spenders{}
@@ -63,7 +64,7 @@ func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Cap
 				m.Epic.Add(*a.Usage)
 			}
 			all.Add(a)
-			if tried = true; !slices.Contains(tonight, a.Run) {
+			if tried = true; tonight != nil && !slices.Contains(tonight, a.Run) {
 				continue
 			}
 			m.By.Add(a)
@@ -76,7 +77,7 @@ func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Cap
 		}
 		review := &attempts.Attempt{Runner: "review of the epic", Usage: r.Usage}
 		all.Add(review)
-		if m.Epic.Add(*r.Usage); slices.Contains(tonight, r.Run) {
+		if m.Epic.Add(*r.Usage); tonight == nil || slices.Contains(tonight, r.Run) {
 			m.By.Add(review)
 		}
 	}
@@ -101,6 +102,14 @@ func (s Spenders) unpriced() (n int) {
 		n += s[i].Unpriced
 	}
 	return n
+}
+
+// OfRun returns the cap of the run; one without bounds: there is none.
+func (m *Money) OfRun() (c Cap) {
+	if k := slices.IndexFunc(m.Caps, func(c Cap) bool { return c.Scope == limits.ScopeRun }); k >= 0 {
+		c = m.Caps[k]
+	}
+	return c
 }
 
 // capsOf returns the caps of run and epic: those of the configuration, else those that the run began with.

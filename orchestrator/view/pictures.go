@@ -35,6 +35,12 @@ func graphOf(e *epic.Epic, of *epic.Graph, sections []string) *Graph {
 		}
 		g.Sections[at].Tasks = append(g.Sections[at].Tasks, i)
 	}
+	g.connect(place)
+	return g
+}
+
+// connect finds which sections, whose places are given, wait for which, without what others of them wait for anyway.
+func (g *Graph) connect(place map[string]int) {
 	for k := range g.Sections {
 		s := &g.Sections[k]
 		for _, i := range s.Tasks {
@@ -46,7 +52,31 @@ func graphOf(e *epic.Epic, of *epic.Graph, sections []string) *Graph {
 		}
 		slices.Sort(s.Deps)
 	}
-	return g
+	for k := range g.Sections {
+		s := &g.Sections[k]
+		for _, d := range slices.Clone(s.Deps) {
+			if others := slices.DeleteFunc(slices.Clone(s.Deps), func(o int) bool { return o == d }); g.reaches(others, d, map[int]bool{k: true}) {
+				s.Deps = others
+			}
+		}
+	}
+}
+
+// reaches reports whether some sections depend on another one at any distance, without those that were seen. Sections may depend on each
+// other in a circle.
+func (g *Graph) reaches(from []int, to int, seen map[int]bool) bool {
+	for _, k := range from {
+		if k == to {
+			return true
+		}
+		if !seen[k] {
+			seen[k] = true
+			if g.reaches(g.Sections[k].Deps, to, seen) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // direct returns the dependencies of each task without those that another of its dependencies needs anyway. A set of bits holds what each

@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -11,12 +10,14 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/epic/plaintext"
+	"relay/orchestrator/verdict"
 )
 
 // Bounds of what a row says, in columns, and of the lines that tell most.
 const (
 	wideWhy     = 300
 	wideTelling = 200
+	wideCheck   = 60
 	mostTelling = 3
 )
 
@@ -86,7 +87,7 @@ func (r *Row) addAttempt(a *attempts.Attempt) {
 	r.Agent, r.Model = a.Runner, a.Model
 	if a.Result == attempts.ResultInProgress {
 		r.Since = a.StartedAt
-		if r.State == Running {
+		if r.State == Running || r.State == Interrupted {
 			r.Attempt++
 		}
 		return
@@ -148,7 +149,9 @@ func (b *Builder) explain(r *Row, i int, rec *attempts.TaskRecord) {
 	case Interrupted:
 		r.Why = "interrupted; the next run continues it"
 	case Ready:
-		r.Why = lastTime(last)
+		if r.Why = lastTime(last); verdict.Continued(*rec) != nil {
+			r.Why = "continues with your answer"
+		}
 	case Done:
 		if r.Unproven && !r.person {
 			r.Why = "neither a check nor a reviewer proved it"
@@ -178,13 +181,13 @@ func lastEnded(rec *attempts.TaskRecord) (last *attempts.Attempt) {
 	return last
 }
 
-// named lists tasks that need a person with their states: "T18, gated".
+// named lists tasks that need a person with the state of the last: "T18 (gated)".
 func (b *Builder) named(ids []string) string {
 	said := make([]string, len(ids))
 	for k, id := range ids {
 		said[k] = id
 		if word := b.state(id, b.ledger.Record(id)); k == len(ids)-1 {
-			said[k] += map[State]string{Asks: ", which asks you", Held: ", held", Gated: ", gated"}[word]
+			said[k] += map[State]string{Asks: " (asks you)", Held: " (held)", Gated: " (gated)"}[word]
 		}
 	}
 	return strings.Join(said, ", ")
@@ -195,22 +198,25 @@ func (b *Builder) explainGate(r *Row, rec *attempts.TaskRecord, last *attempts.A
 	g := rec.Gate
 	if g == nil { // a person stopped its attempt
 		r.Since, r.Why = b.ledger.Held[r.ID], "stopped by you"
-		r.offer([]Command{{"relay retry " + r.ID, "have it tried again in this run"}})
+		r.offer([]Command{{"relay retry " + r.ID, "try again in this run"}})
 		return
 	}
 	r.Since, r.Detail, r.Why = g.At, g.Detail, fit(g.Text())
+	if g.Reason == attempts.UserBlocked && g.Detail != "" && !r.person {
+		r.cause = g.Detail
+	}
 	if len(rec.Attempts) > rec.CountFrom && last != nil && r.State == Gated {
 		r.Telling, r.cause = tellingOf(&last.Receipt), attempts.Cause(last.Receipt)
 		r.why(g, &last.Receipt)
 	}
 	if r.State == Asks {
-		r.Asked = true
 		for _, q := range rec.OpenQuestions() {
 			r.Telling = append(r.Telling, oneLine(q)...)
 		}
 		if len(r.Telling) == 0 {
 			r.Telling = oneLine(g.Detail)
 		}
+		r.cause = strings.Join(r.Telling, "\n")
 		if r.Why = "it asks you"; rec.Attempts != nil {
 			r.Why += "; the answer continues its session"
 		}
@@ -223,14 +229,16 @@ func (r *Row) why(g *attempts.Gate, receipt *attempts.Receipt) {
 	if len(r.Telling) == 0 {
 		return
 	}
+	failed := plaintext.Count(max(r.Attempt, 1), "attempt") + " failed"
+	check := ""
+	if k := slices.IndexFunc(receipt.Checks, attempts.CheckRun.FailedOnWork); k >= 0 {
+		check = ": " + plaintext.Fit(receipt.Checks[k].Name, wideCheck)
+	}
 	switch g.Reason {
 	case attempts.MaxAttempts:
-		r.Why = fmt.Sprintf("all of its %s failed", plaintext.Count(max(r.Attempt, 1), "attempt"))
+		r.Why = failed + check
 	case attempts.RepeatedFailure:
-		r.Why = "the same error in every attempt"
-		if r.Attempt == 2 {
-			r.Why = "the same error in both attempts"
-		}
+		r.Why = failed + " with the same error" + check
 	case attempts.QualityGateBlocked:
 		r.Why = "blocked in review"
 		if receipt.Review != nil {
@@ -287,49 +295,23 @@ func (r *Row) offer(list []Command) {
 	}
 }
 
-// sentenceOf returns the parts of the first line of a view; needs is how many tasks need a person.
-func sentenceOf(n *Night, needs int) Sentence {
-	c := n.Counts
-	s := Sentence{Done: c.Group(IsDone), Total: c.Total(), Running: c[Running], NeedYou: needs}
-	if len(n.Needs) == 0 {
-		return s
-	}
-	r := n.Needs[0]
-	s.Task = r.ID
-	switch r.State {
-	case Asks:
-		s.Start = "Answer " + r.ID + " first"
-	case Look:
-		s.Start = "Look at " + r.ID + " first"
+// Waiters says which tasks wait for the one of the row; "": none does.
+func (r *Row) Waiters() string {
+	switch n := r.FreesAll; {
+	case n == 0:
+		return ""
+	case n > 3 || n > len(r.Frees):
+		return plaintext.Count(n, "task") + " wait for it"
 	default:
-		s.Start = "Begin with " + r.ID
+		return strings.Join(r.Frees, ", ") + plaintext.Verb(n, " waits", " wait") + " for it"
 	}
-	if more := r.FreesAll - len(r.Frees); more > 0 {
-		s.Start += fmt.Sprintf(": it frees %s", plaintext.Count(r.FreesAll, "task"))
-	} else if r.FreesAll > 0 {
-		s.Start += ": it frees " + plaintext.Listed(r.Frees)
-	}
-	return s
 }
 
-// String returns the sentence in words.
-func (s Sentence) String() string {
-	parts := []string{fmt.Sprintf("%d of %s %s done", s.Done, plaintext.Count(s.Total, "task"), plaintext.Verb(s.Done, "is", "are"))}
-	if s.Running > 0 {
-		parts = append(parts, fmt.Sprintf("%d still %s", s.Running, plaintext.Verb(s.Running, "runs", "run")))
+// Alike names the tasks of a row that stands for several: "T3, T4 and 9 more: same question"; "": it stands for one.
+func (r *Row) Alike() string {
+	if len(r.Also) == 0 {
+		return ""
 	}
-	if s.NeedYou > 0 {
-		parts = append(parts, fmt.Sprintf("%d %s you", s.NeedYou, plaintext.Verb(s.NeedYou, "needs", "need")))
-	}
-	if s.Done == s.Total && s.Total > 0 {
-		parts[0] = fmt.Sprintf("all %s are done", plaintext.Count(s.Total, "task"))
-	}
-	said := strings.Join(parts, ", ")
-	if n := len(parts); n > 1 {
-		said = strings.Join(parts[:n-1], ", ") + ", and " + parts[n-1]
-	}
-	if s.Start != "" {
-		said += ". " + s.Start
-	}
-	return said + "."
+	same := map[State]string{Asks: "question", Held: "reason", Look: "look"}[r.State]
+	return plaintext.Some(append([]string{r.ID}, r.Also...), 2) + ": same " + cmp.Or(same, "error")
 }

@@ -81,10 +81,8 @@ type Run struct {
 	Reason   string    `json:"reason,omitempty"`    // why it ended, as the ledger has it: epic_complete, deadline …
 	Why      string    `json:"why,omitempty"`       // in words, of a reason that is a limit of the run
 	Jobs     int       `json:"jobs,omitempty"`      // tasks at a time; 0: unknown
-	Runners  []string  `json:"runners,omitempty"`   // agents it may ask, in that order; empty: unknown
 	Paused   time.Time `json:"paused,omitzero"`     // since when a person has it start nothing new; zero: it starts tasks
 	Waits    *Wait     `json:"waits,omitempty"`     // why nothing can start just now
-	Cooling  []Wait    `json:"cooling,omitempty"`   // agents that are not asked before a time, the first to return first
 }
 
 // Wait is a time in which nothing could start, or an agent was not asked.
@@ -106,12 +104,14 @@ const (
 	AgentFree  WaitKind = "free" // it may be asked again
 )
 
-// Sentence has the parts of the first line: "33 of 40 tasks are done, 2 still run, and 5 need you. Answer T26 first: it frees T38."
+// Sentence has the parts of the first line: "33 of 40 tasks are done, 2 of them want a look, 2 still run, and 3 need you. Answer T26 first:
+// T38 waits for it."
 type Sentence struct {
 	Done    int    `json:"done"` // those to look at included
 	Total   int    `json:"total"`
 	Running int    `json:"running"`
-	NeedYou int    `json:"need_you"`        // tasks, not rows
+	Looks   int    `json:"looks"`           // of those that are done
+	NeedYou int    `json:"need_you"`        // tasks, not rows, besides those to look at
 	Start   string `json:"start,omitempty"` // the clause on what to do first, without a full stop; "": nothing needs a person
 	Task    string `json:"task,omitempty"`  // that the clause is about
 }
@@ -207,7 +207,6 @@ type Row struct {
 
 	Why     string   `json:"why,omitempty"`     // why it waits, needs a person, or how it ended, in relay's words, one line
 	Telling []string `json:"telling,omitempty"` // the lines that tell most, as agent or program wrote them; the first says most
-	Asked   bool     `json:"asked,omitempty"`   // Telling are questions of its agent
 	Detail  string   `json:"detail,omitempty"`  // the whole of what the gate says, which may have several lines
 
 	First   *Command  `json:"first,omitempty"`   // what a careful person types first; nil: nothing
@@ -313,7 +312,8 @@ type Changed struct {
 
 // Forecast is an estimate of when the run ends, or would if it began now.
 type Forecast struct {
-	P50     time.Time `json:"p50"`      // half of all runs like this one are over by then
+	P10     time.Time `json:"p10"`      // one of ten runs like this one is over by then
+	P50     time.Time `json:"p50"`      // half of them are
 	P90     time.Time `json:"p90"`      // nine of ten are
 	BasedOn int       `json:"based_on"` // completed tasks
 	Tasks   int       `json:"tasks"`    // that are left and can be done
@@ -321,8 +321,8 @@ type Forecast struct {
 	Jobs    int       `json:"jobs"`
 	Of      []string  `json:"of,omitempty"` // it is about these tasks only, and what they depend on; empty: all
 
-	Left, LeftLong time.Duration `json:"-"` // until P50 and P90, from when it was made
-	Until          time.Time     `json:"-"` // the run's deadline; zero: none
+	USD    *[3]float64 `json:"usd,omitempty"`     // what is left to do costs, as one, five and nine of ten runs do; nil: unknown
+	InTime *[3]int     `json:"in_time,omitempty"` // tasks completed before the deadline, in the same way; nil: there is none
 }
 
 // Graph is the plan as a picture: levels from the first tasks down.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/orchestrator/view"
 	"relay/orchestrator/view/viewtest"
 )
@@ -34,7 +35,7 @@ func brief(n *view.Night) string {
 		for _, r := range list[:min(len(list), 12)] {
 			fmt.Fprintf(&b, "%s %s %s", r.State, r.ID, r.Title)
 			if len(r.Also) > 0 {
-				fmt.Fprintf(&b, " and %d more", len(r.Also))
+				fmt.Fprintf(&b, " (%s)", r.Alike())
 			}
 			fmt.Fprintf(&b, ": %s%s\n", r.Why, r.Phase)
 			for _, line := range r.Telling {
@@ -47,7 +48,7 @@ func brief(n *view.Night) string {
 				fmt.Fprintf(&b, "    %s # %s\n", c.Type, c.For)
 			}
 			if r.FreesAll > 0 {
-				fmt.Fprintf(&b, "  frees %s of %d\n", strings.Join(r.Frees, ", "), r.FreesAll)
+				fmt.Fprintf(&b, "  %s\n", r.Waiters())
 			}
 		}
 	}
@@ -67,6 +68,85 @@ func TestNights(t *testing.T) {
 		want, err := os.ReadFile(file)
 		if err != nil || got != string(want) {
 			t.Errorf("%s: got (%v)\n%s", file, err, got)
+		}
+	}
+}
+
+func TestSentence(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]view.Sentence{
+		"0 of 1 task is done.":                                        {Total: 1},
+		"1 of 1 task is done.":                                        {Done: 1, Total: 1},
+		"1 of 2 tasks is done, and 1 still runs.":                     {Done: 1, Total: 2, Running: 1},
+		"all 4 tasks are done, 1 of them wants a look. Look at T2.":   {Done: 4, Total: 4, Looks: 1, Start: "Look at T2"},
+		"31 of 40 tasks are done, 2 of them want a look.":             {Done: 31, Total: 40, Looks: 2},
+		"0 of 9 tasks are done, 2 still run, and 3 need you. Do: it.": {Total: 9, Running: 2, NeedYou: 3, Start: "Do: it"},
+	} {
+		if got := s.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestWaiters(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]view.Row{
+		"": {}, "T38 waits for it": {Frees: []string{"T38"}, FreesAll: 1}, "T1, T2 wait for it": {Frees: []string{"T1", "T2"}, FreesAll: 2},
+		"7 tasks wait for it": {Frees: []string{"T1", "T2", "T3", "T4", "T5"}, FreesAll: 7},
+	} {
+		if got := r.Waiters(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// The forecast is one line, and says nothing of too few tasks.
+func TestAhead(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 2, 0, 0, 0, time.UTC)
+	in := func(d time.Duration) view.Forecast {
+		return view.Forecast{P10: now.Add(d / 2), P50: now.Add(d), P90: now.Add(2 * d), BasedOn: 3, Jobs: 2, InTime: &[3]int{1, 2, 4}}
+	}
+	dear, gated, few, one := in(2*time.Hour), in(time.Hour), in(time.Hour), in(time.Hour)
+	dear.USD, gated.LeftOut, few.BasedOn, one.Of = &[3]float64{4, 11, 25}, 41, 2, []string{"T2"}
+	days := in(24 * time.Hour)
+	night := view.Night{
+		At: now, Run: view.Run{State: view.On}, Counts: view.Counts{view.Done: 31, view.Blocked: 9},
+		Money: view.Money{Night: attempts.Usage{CostUSD: 20}, Caps: []view.Cap{{Scope: "run", USD: &view.Bound[float64]{Cap: 60}}}},
+	}
+	late, off := night, night
+	late.Run.Until, off.Run.State = now.Add(time.Hour/2), view.Ended
+	for want, c := range map[string]struct {
+		of view.Night
+		f  *view.Forecast
+	}{
+		"done about 04:00 (03:00 to 06:00), $31 (24 to 45) of 60":         {night, &dear},
+		"all but 41 done about 03:00 (02:30 to 04:00)":                    {night, &gated},
+		"T2 done about 03:00 (02:30 to 04:00)":                            {night, &one},
+		"done about Sat 2026-01-03 02:00 (14:00 to Sun 2026-01-04 02:00)": {night, &days},
+		"about 33 of 40 done by 02:30 (32 to 35)":                         {late, &dear},
+		"done in about 2h00m (1h00m to 4h00m) with 2 jobs, $11 (4 to 25)": {off, &dear},
+	} {
+		c.of.Forecast = c.f
+		if got := c.of.Ahead(time.UTC); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for _, f := range []*view.Forecast{nil, &few} {
+		if night.Forecast = f; night.Ahead(time.UTC) != "" {
+			t.Errorf("got %q", night.Ahead(time.UTC))
+		}
+	}
+}
+
+func TestRoughly(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0s", 4600 * time.Millisecond: "5s", 90 * time.Second: "2m", 59*time.Minute + 40*time.Second: "1h00m",
+		26*time.Hour + 5*time.Minute: "26h05m", 100 * time.Hour: "4 days",
+	} {
+		if got := view.Roughly(d); got != want {
+			t.Errorf("%s: got %s, want %s", d, got, want)
 		}
 	}
 }
@@ -133,6 +213,33 @@ func TestGraph(t *testing.T) {
 	}
 	if len(g.Sections) != 40 || len(g.Sections[1].Tasks) != 10 || g.Sections[1].Counts.Total() != 10 {
 		t.Errorf("got %d sections, the second %+v", len(g.Sections), g.Sections[1])
+	}
+}
+
+// Sections keep what they depend on at any distance by as few lines as possible, also where they wait for each other.
+func TestSectionDependencies(t *testing.T) {
+	t.Parallel()
+	e := &epic.Epic{Version: 2, ID: "20260101-x", Title: "X"}
+	for _, line := range []string{"A1 A", "B1 B A1", "C1 C A1 B1", "D1 D C1 B1", "A2 A D1", "E1 E D1 A1"} {
+		f := strings.Fields(line)
+		e.Tasks = append(e.Tasks, epic.Task{ID: f[0], Title: f[0], DependsOn: f[2:]})
+		at := slices.IndexFunc(e.Groups, func(g epic.Group) bool { return g.Name == f[1] })
+		if at < 0 {
+			at = len(e.Groups)
+			e.Groups = append(e.Groups, epic.Group{Name: f[1]})
+		}
+		e.Groups[at].Tasks = append(e.Groups[at].Tasks, f[0])
+	}
+	of, err := epic.NewGraph(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, s := range view.New(view.Input{Epic: e, Graph: of}).Graph(time.Time{}).Sections {
+		got += fmt.Sprint(s.Name, s.Deps, " ")
+	}
+	if want := "A[3] B[0] C[1] D[2] E[3] "; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

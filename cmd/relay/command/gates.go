@@ -128,6 +128,9 @@ func deciding(a *cli.App, what attempts.RequestKind, decide session.Decide, cmd 
 		}
 		return cli.Print(a, opts.json, done, done.Message)
 	}
+	if what != attempts.RequestGate {
+		cmd.Flags().BoolVar(&opts.Same, "same", false, "also all tasks with the same question, error or reason")
+	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd, opts
 }

@@ -64,7 +64,7 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.watch {
 		return watchStatus(ctx, opts, p)
 	}
-	s, err := opts.read(ctx, p)
+	s, err := status.Read(ctx, p, opts.verbose)
 	if err != nil {
 		return err
 	}
@@ -79,16 +79,6 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	}
 	status.Write(opts.app.Out, s, opts.printer(p))
 	return nil
-}
-
-// read returns how the epic stands, and when it may be done.
-func (o statusOptions) read(ctx context.Context, p *project.Project) (*status.Report, error) {
-	s, err := status.Read(ctx, p, o.verbose)
-	if err == nil {
-		s.AddCooldowns(o.app.Now())
-		s.AddForecast(p, o.app.Now())
-	}
-	return s, err
 }
 
 func (o statusOptions) printer(p *project.Project) status.Printer {
@@ -106,7 +96,7 @@ func statusOfList(ctx context.Context, opts statusOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := status.ReadList(ctx, p, list, opts.app.Now())
+	s, err := status.ReadList(ctx, p, list)
 	if err != nil {
 		return err
 	}
@@ -126,7 +116,7 @@ func watchStatus(ctx context.Context, opts statusOptions, p *project.Project) er
 	defer tick.Stop()
 	live := terminal.IsTerminal(opts.app.Out.Dest)
 	for {
-		s, err := opts.read(ctx, p)
+		s, err := status.Read(ctx, p, opts.verbose)
 		if err != nil {
 			return err
 		}

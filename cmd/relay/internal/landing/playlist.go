@@ -46,7 +46,7 @@ func (o Finish) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := status.ReadList(ctx, p, list, o.App.Now())
+	s, err := status.ReadList(ctx, p, list)
 	if err != nil {
 		return err
 	}

@@ -43,11 +43,12 @@ type Finding struct {
 
 // File is an AGENTS.md with what is to be added to it.
 type File struct {
-	Name  string                   // relative to the repository, with slashes
-	Added []briefing.LearningGroup // in the order of their bullets
-	New   bool                     // there is none yet
+	Name  string   `json:"file"`          // relative to the repository, with slashes
+	New   bool     `json:"new,omitempty"` // there is none yet
+	Added []string `json:"added"`         // learnings, in the order of their bullets
+	Patch string   `json:"patch"`         // what would be added, as a unified diff
 
-	before, after string
+	before string
 }
 
 // FindLearnings gathers the learnings of an epic, and what they would change in the checkout. It writes nothing.
@@ -74,7 +75,11 @@ func FindLearnings(p *project.Project, pl *project.Plan, l *attempts.Ledger) Fin
 			found.Problem = err
 			continue
 		}
-		if f.after, f.Added = briefing.AmendLearnings(f.before, groups); len(f.Added) > 0 {
+		after, added := briefing.AmendLearnings(f.before, groups)
+		for i := range added {
+			f.Added = append(f.Added, added[i].Text)
+		}
+		if f.Patch = f.patch(after); len(added) > 0 {
 			found.Files = append(found.Files, f)
 		}
 	}
@@ -125,13 +130,13 @@ func open(root, name string) (File, error) {
 	return File{Name: name, before: string(content)}, err
 }
 
-// Patch returns what would be added to the file as a unified diff.
-func (f *File) Patch() string {
+// patch returns what would be added to the file as a unified diff.
+func (f *File) patch(after string) string {
 	old := "a/" + f.Name
 	if f.New {
 		old = "/dev/null"
 	}
-	return udiff.Unified(old, "b/"+f.Name, f.before, f.after)
+	return udiff.Unified(old, "b/"+f.Name, f.before, after)
 }
 
 // Learn prints what the agents of an epic have learned, and proposes a patch of AGENTS.md.
@@ -184,7 +189,7 @@ func (f *Finding) propose(a *cli.App) error {
 	}
 	fmt.Fprintf(a.Out, "relay learn | git apply adds %s:\n\n", f.where())
 	for i := range f.Files {
-		if _, err := io.WriteString(a.Raw(), f.Files[i].Patch()); err != nil {
+		if _, err := io.WriteString(a.Raw(), f.Files[i].Patch); err != nil {
 			return err
 		}
 	}
@@ -223,12 +228,12 @@ func LearnAtEnd(p *project.Project, pl *project.Plan, l *attempts.Ledger, w io.W
 
 // answer is what relay learn --json prints.
 type answer struct {
-	Version   int          `json:"version"`
-	Complete  bool         `json:"complete"`
-	Completed int          `json:"completed"`
-	Tasks     int          `json:"tasks"`
-	Learnings []learning   `json:"learnings"`
-	Files     []fileAnswer `json:"files"`
+	Version   int        `json:"version"`
+	Complete  bool       `json:"complete"`
+	Completed int        `json:"completed"`
+	Tasks     int        `json:"tasks"`
+	Learnings []learning `json:"learnings"`
+	Files     []File     `json:"files"`
 }
 
 type learning struct {
@@ -239,27 +244,13 @@ type learning struct {
 	Tags     []string          `json:"tags,omitempty"`
 }
 
-type fileAnswer struct {
-	File  string   `json:"file"`
-	New   bool     `json:"new,omitempty"`
-	Added []string `json:"added"`
-	Patch string   `json:"patch"`
-}
-
 func (f *Finding) answer() answer {
 	out := answer{
-		Version: 1, Complete: f.Complete(), Completed: f.Completed, Tasks: f.Tasks, Learnings: []learning{}, Files: []fileAnswer{},
+		Version: 1, Complete: f.Complete(), Completed: f.Completed, Tasks: f.Tasks, Learnings: []learning{}, Files: append([]File{}, f.Files...),
 	}
 	for i := range f.Groups {
 		g := &f.Groups[i]
 		out.Learnings = append(out.Learnings, learning{g.Text, g.Strength(), len(g.Tasks), g.Tasks, g.Tags})
-	}
-	for i := range f.Files {
-		one := fileAnswer{File: f.Files[i].Name, New: f.Files[i].New, Patch: f.Files[i].Patch()}
-		for j := range f.Files[i].Added {
-			one.Added = append(one.Added, f.Files[i].Added[j].Text)
-		}
-		out.Files = append(out.Files, one)
 	}
 	return out
 }

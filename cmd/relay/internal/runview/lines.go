@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/view"
 )
 
 // lines shows one line for each change of state.
@@ -27,7 +27,7 @@ func (l *lines) show(u decide.Update) {
 func (l *lines) say(text string) { fmt.Fprintf(&l.text, "relay: %s\n", text) }
 func (l *lines) tick()           {}
 
-func (l *lines) expect(func() *status.Forecast) {}
+func (l *lines) follow(func() *view.Night) {}
 
 func (l *lines) close() {}
 

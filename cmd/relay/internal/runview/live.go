@@ -3,14 +3,13 @@ package runview
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
-	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/view"
 )
 
 // live shows a run on a terminal: messages scroll away above a few lines that say how it stands. It asks the terminal
@@ -20,38 +19,33 @@ type live struct {
 	now   func() time.Time
 	panel panel
 	rows  int // lines of the panel on the screen
-	ends  estimator
-}
 
-// quiet are changes that the panel shows and that need no line of their own.
-var quiet = []decide.UpdateKind{
-	decide.Activity, decide.Used, decide.SettingUp, decide.Checking,
-	decide.Reviewing, decide.Mending, decide.Verified,
+	model func() *view.Night // nil: there is none
+	made  chan *view.Night   // of a model that is read just now; nil: none is
 }
 
 func (l *live) show(u decide.Update) {
-	l.panel.take(u)
-	switch u.Kind {
-	case decide.UpdateRun, decide.Completed, decide.Gated:
-		l.ends.changed = true
-	default: // the others change little of what is left
+	if !l.panel.take(u) { // else the next tick draws it
+		l.print(row(u, l.panel.paint))
 	}
-	if slices.Contains(quiet, u.Kind) {
-		return // the next tick draws it
-	}
-	l.print(row(u, l.panel.paint))
 }
 
 func (l *live) say(msg string) { l.print("relay: " + plaintext.Fit(msg, maxLine)) }
 func (l *live) flush()         {}
 
-func (l *live) expect(estimate func() *status.Forecast) {
-	l.ends = estimator{estimate: estimate, changed: true}
-}
+func (l *live) follow(model func() *view.Night) { l.model, l.made = model, nil }
 
+// tick takes the newest night, if it has been read, and has the next one read beside the display, which never waits for it.
 func (l *live) tick() {
-	if f, isNew := l.ends.poll(l.now()); isNew {
-		l.panel.forecast = f
+	select {
+	case night := <-l.made:
+		l.panel.night, l.made = night, nil
+	default:
+	}
+	if l.model != nil && l.made == nil {
+		made, model := make(chan *view.Night, 1), l.model
+		l.made = made
+		go func() { made <- model() }()
 	}
 	l.print("")
 }
@@ -66,7 +60,10 @@ func (l *live) print(message string) {
 	}
 	rows := l.panel.view(l.now(), terminal.Columns(l.w)-1, terminal.Rows(l.w)) // a full line would wrap on some terminals
 	l.rows = len(rows)
-	_, _ = io.WriteString(l.w, l.panel.paint.Render(msg+strings.Join(rows, "\n")+"\n"))
+	if len(rows) > 0 {
+		msg += strings.Join(rows, "\n") + "\n"
+	}
+	_, _ = io.WriteString(l.w, l.panel.paint.Render(msg))
 }
 
 // erase moves to the first line of the panel and clears all below.
@@ -77,41 +74,4 @@ func (l *live) erase() string {
 	up := l.rows
 	l.rows = 0
 	return fmt.Sprintf("\x1b[%dA\r\x1b[J", up)
-}
-
-// How often the end of a run is estimated: soon after a task has ended, and now and then, as what runs takes its time.
-const (
-	estimateSoon = 5 * time.Second
-	estimateLate = time.Minute
-)
-
-// estimator has the end of a run estimated beside the display, which never waits for it.
-type estimator struct {
-	estimate func() *status.Forecast // nil: there are no estimates
-	result   chan *status.Forecast   // of the one under way; nil: none is
-	last     time.Time               // when it was asked
-	changed  bool                    // a task has ended since
-}
-
-// poll takes a new estimate, if there is one, and has another one made when it is time to.
-func (e *estimator) poll(now time.Time) (f *status.Forecast, isNew bool) {
-	if e.result != nil {
-		select {
-		case f = <-e.result:
-			e.result, isNew = nil, true
-		default:
-			return nil, false
-		}
-	}
-	after := estimateLate
-	if e.changed {
-		after = estimateSoon
-	}
-	if e.estimate != nil && now.Sub(e.last) >= after {
-		e.last, e.changed = now, false
-		result := make(chan *status.Forecast, 1)
-		e.result = result
-		go func() { result <- e.estimate() }()
-	}
-	return f, isNew
 }

@@ -1,6 +1,7 @@
 package runview
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -8,49 +9,34 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/status"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/view"
+	"relay/orchestrator/view/viewtest"
 )
 
-// The panel says what the run has taken and when it may end, and of each task what that has taken; in any window.
-func TestPanelSaysWhatIsTakenAndLeft(t *testing.T) {
+// The panel says what the night has taken and when it may end, and of each task what that has taken; in any window.
+func TestPanel(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.Local)
-	paid := func(usd float64) attempts.Usage {
-		return attempts.Usage{InputTokens: 9000, OutputTokens: 100, CostUSD: usd}
+	night := viewtest.Of(t, 40)
+	p, now := newPanel(false), night.Now.Local()
+	if got := p.view(now, 100, 24); len(got) > 0 {
+		t.Errorf("before the model is read: %q", got)
 	}
-	counts := decide.Counts{Total: 60, Completed: 12, InProgress: 2, Pending: 45, Gated: 1}
-	var p panel
-	for _, u := range []decide.Update{
-		{Kind: decide.UpdateRun, At: at, Usage: paid(1), MaxUSD: 50, Counts: counts},
-		{Kind: decide.Completed, Task: "T9", At: at, Usage: paid(7)}, // by a run that was killed
-		{Kind: decide.Started, Task: "T1", Attempt: 1, Try: 1, Max: 3, Runner: "claude", Title: "One", At: at},
-		{Kind: decide.Started, Task: "T2", Attempt: 2, Try: 2, Max: 3, Runner: "codex", Title: "Two", At: at.Add(time.Minute)},
-		{Kind: decide.Started, Task: "T3", Attempt: 1, Try: 1, Max: 3, Runner: "claude", Title: "Three", At: at},
-		{Kind: decide.Used, Task: "T1", Usage: paid(0.25)},
-		{Kind: decide.Used, Task: "T1", Usage: paid(0.75)},
-		{Kind: decide.Used, Task: "T2", Usage: attempts.Usage{InputTokens: 45_000, CachedTokens: 5000}},
-		{Kind: decide.Used, Task: "T3", Usage: paid(0.5)},
-		{Kind: decide.Completed, Task: "T3", Usage: paid(2)},
-	} {
-		p.take(u)
+	p.night = night.Builder().Night(night.Now)
+	p.night.Forecast = &view.Forecast{
+		P10: now.Add(time.Hour), P50: now.Add(2 * time.Hour), P90: now.Add(4 * time.Hour), BasedOn: 12, USD: &[3]float64{2, 5, 13},
 	}
-	p.counts = counts
-	p.forecast = &status.Forecast{P50: at.Add(2 * time.Hour), BasedOn: 12}
-	now := at.Add(10 * time.Minute)
-	want := `[####................] 12 of 60 completed, 2 in progress, 45 pending, 1 gated
-  10m00s, 3.75 USD of 50.00, about 1h50m left, done ~05:00
-  T1 1/3 claude, 10m00s, 0.75 USD: One
-  T2 2/3 codex, 9m00s, 40k tokens: Two`
-	if got := strings.Join(p.view(now, 100, 24), "\n"); got != want {
+	p.take(decide.Update{Kind: decide.Used, Task: "T39", Usage: attempts.Usage{InputTokens: 9000, CostUSD: 0.25}})
+	p.take(decide.Update{Kind: decide.Used, Task: "T39", Usage: attempts.Usage{InputTokens: 9000, CostUSD: 0.75}})
+	p.take(decide.Update{Kind: decide.Activity, Task: "T39", Text: "Bash \x1b[2J go test"})
+	p.take(decide.Update{Kind: decide.Used, Task: "T40", Usage: attempts.Usage{InputTokens: 45_000, CachedTokens: 5000}})
+	at := func(d time.Duration) string { return now.Add(d).Format("15:04") }
+	want := `[################....] 33 of 40 tasks are done, 2 of them want a look, 2 still run, and 3 need you. Answer T26 first: T38 waits for it.
+  8h02m, 18.60 USD of 50.00, done about ` + at(2*time.Hour) + " (" + at(time.Hour) + " to " + at(4*time.Hour) + `), $23 (20 to 31) of 50
+  T39 1/3 codex, 39m00s, 0.75 USD: Bash \u001b[2J go test
+  T40 1/3 claude, 25m00s, 40k tokens: Change log and notes`
+	if got := strings.Join(p.view(now, 160, 24), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	if got, want := p.view(now, 65, 24)[0], "[#.......] 12 of 60 completed, 2 in progress, 45 pending, 1 gated"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	p.take(decide.Update{Kind: decide.Used, Task: "T1", Usage: attempts.Usage{InputTokens: 1, CostUSD: 1, Estimated: true}})
-	if got, want := p.view(now, 100, 24)[2], "  T1 1/3 claude, 10m00s, ~1.00 USD: One"; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 	for _, width := range []int{20, 40, 60, 160} {
 		for _, row := range p.view(now, width, 7) {
@@ -62,28 +48,36 @@ func TestPanelSaysWhatIsTakenAndLeft(t *testing.T) {
 	if got := p.view(now, 80, 7); len(got) != 4 || got[3] != "  and 1 more" {
 		t.Errorf("in a low window: %q", got)
 	}
-	p.take(decide.Update{Kind: decide.UpdateRun, At: now, Usage: paid(4), MaxTokens: 1_000_000}) // after a reload
-	if got, want := p.view(now, 80, 24)[1], "  10m00s, 4.00 USD, about 1h50m left, done ~05:00"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	p.take(decide.Update{Kind: decide.Started, Task: "T39"})
+	if got := p.view(now, 80, 24)[2]; got != "  T39 1/3 codex, 39m00s: Web hooks for states" {
+		t.Errorf("another attempt has begun: %q", got)
+	}
+	p.night.Working[0].Phase, p.night.Run.Waits = view.PhaseLanding, &view.Wait{For: "claude", Until: now.Add(time.Hour)}
+	rows := p.view(now, 80, 24)
+	if rows[2] != "  T39 1/3 codex, 39m00s: proved, waits to land" || rows[4] != "  waiting until "+now.Add(time.Hour).Format(time.TimeOnly)+" for claude" {
+		t.Errorf("got %q", rows)
+	}
+	p.night.Run.Paused = now
+	if got := p.view(now, 80, 24)[4]; got != "  paused by you since "+at(0)+": relay pause --off" {
+		t.Errorf("got %q", got)
 	}
 }
 
 func TestCostAndCap(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.Local)
+	usd, tokens := view.Cap{Scope: "run", USD: &view.Bound[float64]{Cap: 50}}, view.Cap{Scope: "run", Tokens: &view.Bound[int64]{Cap: 2_000_000}}
 	for _, c := range []struct {
-		run  decide.Update
+		cap  view.Cap
+		used attempts.Usage
 		want string
 	}{
-		{decide.Update{MaxUSD: 50}, "1m00s"},
-		{decide.Update{MaxTokens: 2_000_000, Usage: attempts.Usage{InputTokens: 40_000}}, "1m00s, 40k tokens of 2.0M"},
-		{decide.Update{MaxUSD: 50, Usage: attempts.Usage{InputTokens: 40_000}}, "1m00s, 40k tokens"}, // nobody knows what that costs
-		{decide.Update{Usage: attempts.Usage{CostUSD: 0.5, Estimated: true}}, "1m00s, ~0.50 USD"},
+		{usd, attempts.Usage{}, ""},
+		{tokens, attempts.Usage{InputTokens: 40_000}, "40k tokens of 2.0M"},
+		{usd, attempts.Usage{InputTokens: 40_000}, "40k tokens"}, // nobody knows what that costs
+		{view.Cap{}, attempts.Usage{CostUSD: 0.5, Estimated: true}, "~0.50 USD"},
 	} {
-		var p panel
-		c.run.Kind, c.run.At = decide.UpdateRun, at
-		p.take(c.run)
-		if got := p.soFar(at.Add(time.Minute)); got != c.want {
+		n := &view.Night{Money: view.Money{Caps: []view.Cap{c.cap}}}
+		if got := costText(c.used); got != "" && got+capText(n, c.used) != c.want || got == "" && c.want != "" {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
@@ -96,53 +90,35 @@ func TestCostAndCap(t *testing.T) {
 	}
 }
 
-// An estimate is asked for when something has changed, and now and then, and never waited for.
-func TestEstimator(t *testing.T) {
+// The night is read beside the display, one reading at a time, and erased before the next line.
+func TestLive(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
-	asked, answer := make(chan bool), make(chan *status.Forecast)
-	e := estimator{changed: true, estimate: func() *status.Forecast {
+	var out bytes.Buffer
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	l := &live{w: &out, now: func() time.Time { return at }, panel: newPanel(false)}
+	l.show(decide.Update{Kind: decide.Started, Task: "T1", Title: "One", Attempt: 1, Try: 1, Max: 3, Runner: "claude", At: at})
+	asked, answer := make(chan bool), make(chan *view.Night)
+	l.follow(func() *view.Night {
 		asked <- true
 		return <-answer
-	}}
-	if _, isNew := e.poll(at); isNew {
-		t.Error("there is an estimate before one was asked for")
+	})
+	l.tick()
+	<-asked
+	l.tick() // it is not read a second time meanwhile
+	answer <- &view.Night{Sentence: view.Sentence{Done: 1, Total: 2}}
+	for l.panel.night == nil {
+		l.tick()
 	}
 	<-asked
-	if _, isNew := e.poll(at.Add(time.Hour)); isNew || e.last != at {
-		t.Error("the next one is asked for before the last has come")
+	l.show(decide.Update{Kind: decide.Completed, Task: "T1", At: at, Text: "done", Counts: decide.Counts{Total: 1, Completed: 1}})
+	l.close()
+	want := "03:04:05 T1 attempt 1/3 started (claude): One\n" +
+		"[##########..........] 1 of 2 tasks is done.\n" +
+		"\x1b[1A\r\x1b[J03:04:05 T1 completed in 0.0s, 1 of 1 done: done\n" +
+		"[##########..........] 1 of 2 tasks is done.\n" +
+		"\x1b[1A\r\x1b[J"
+	if got := out.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	want := &status.Forecast{BasedOn: 7}
-	answer <- want
-	var got *status.Forecast
-	for isNew := false; !isNew; {
-		got, isNew = e.poll(at.Add(time.Second))
-	}
-	if got != want {
-		t.Errorf("got %+v", got)
-	}
-	e.changed = true
-	if e.poll(at.Add(estimateSoon - 1)); e.result != nil {
-		t.Error("it is asked for again at once")
-	}
-	if e.poll(at.Add(estimateSoon)); e.result == nil || e.changed {
-		t.Error("it is not asked for although a task has ended")
-	}
-	<-asked
 	answer <- nil
-	for isNew := false; !isNew; {
-		got, isNew = e.poll(at.Add(estimateSoon + 1))
-	}
-	if got != nil || e.result != nil {
-		t.Errorf("got %+v, and another is asked for", got)
-	}
-	if e.poll(at.Add(estimateSoon + estimateLate)); e.result == nil {
-		t.Error("it is not asked for a minute later")
-	}
-	<-asked
-	answer <- nil
-	var none estimator
-	if none.poll(at); none.result != nil {
-		t.Error("there is somebody to ask")
-	}
 }

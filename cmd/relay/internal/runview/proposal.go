@@ -90,18 +90,11 @@ func (p Proposal) Allowed(rounds int) error {
 		}
 	case p.Round > rounds:
 		return &terminal.Hinted{
-			Err: fmt.Errorf("tasks were added %s already, and quality_gate.epic_rounds is %d", times(p.Round-1), rounds), Code: terminal.Gated,
+			Err: fmt.Errorf("tasks were added %s already, and quality_gate.epic_rounds is %d", plaintext.Count(p.Round-1, "time"), rounds), Code: terminal.Gated,
 			Hint: "relay init --append shows what the reviewers want now, and adds it when you say so",
 		}
 	}
 	return nil
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return plaintext.Count(n, "time")
 }
 
 // AddProposed writes the tasks into epic.yml, and those of the review into the ledger, and returns the ids of these. The store is open, so

@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/view"
 )
 
 // display shows what happens during a run. Its methods are called from one goroutine.
 type display interface {
 	show(u decide.Update)
 	say(text string)
-	expect(estimate func() *status.Forecast)
+	follow(model func() *view.Night)
 	flush() // nothing more is known for the moment
 	tick()  // time has passed
 	close()
@@ -44,7 +44,7 @@ const (
 func NewWatcher(a *cli.App) *Watcher {
 	var d display = &lines{w: a.Err}
 	if terminal.IsTerminal(a.Err.Dest) && a.Lookup("TERM") != "dumb" {
-		d = &live{w: a.Err.Dest, now: a.Now, panel: panel{paint: a.Err.Palette}}
+		d = &live{w: a.Err.Dest, now: a.Now, panel: newPanel(a.Err.Palette)}
 	}
 	return watching(d)
 }
@@ -107,9 +107,9 @@ func (w *Watcher) Update(u decide.Update) { w.put(func(d display) { d.show(u) })
 // Say shows a message of relay itself.
 func (w *Watcher) Say(text string) { w.put(func(d display) { d.say(text) }) }
 
-// Expect has the end of the run shown as it is estimated, in a goroutine of its own, from time to time; nil: it is unknown.
-func (w *Watcher) Expect(estimate func() *status.Forecast) {
-	w.put(func(d display) { d.expect(estimate) })
+// Follow has the night shown as the model returns it, which is called in a goroutine of its own, one call at a time.
+func (w *Watcher) Follow(model func() *view.Night) {
+	w.put(func(d display) { d.follow(model) })
 }
 
 func (w *Watcher) put(item func(display)) {

@@ -13,6 +13,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/epic/plaintext"
 	"relay/orchestrator/notify"
+	"relay/orchestrator/view"
 	"relay/runners/process"
 )
 
@@ -116,15 +117,21 @@ func (c *command) undelivered(text string) {
 	}
 }
 
-// expect has the end of a run of a project shown as it is estimated.
-func (c *command) expect(ctx context.Context, p *project.Project) {
-	estimate := func() *status.Forecast {
-		s, err := status.Read(ctx, p, false)
-		if err != nil { // it is an estimate, not worth an error
-			return nil
-		}
-		s.AddForecast(p, c.app.Now())
-		return s.Forecast
-	}
-	c.watched(func(w *runview.Watcher) { w.Expect(estimate) })
+// follow has the night of a project shown from its records. Records that cannot be read are not worth an error here.
+func (c *command) follow(ctx context.Context, p *project.Project) {
+	var of *status.Follower
+	c.watched(func(w *runview.Watcher) {
+		w.Follow(func() (n *view.Night) {
+			err := error(nil)
+			if of == nil {
+				of, err = status.Follow(ctx, p)
+			}
+			if err != nil {
+				of = nil
+				return nil
+			}
+			n, _ = of.Night(ctx, c.app.Now())
+			return n
+		})
+	})
 }

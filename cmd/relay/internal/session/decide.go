@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/view"
 )
 
 // Decision is what a person wants of a task.
@@ -21,6 +24,7 @@ type Decision struct {
 	Task    string
 	Reason  string // or the note of an approval, or an answer
 	Cascade bool
+	Same    bool   // also decide on the tasks that share its row of what needs a person
 	flag    string // that names the epic to other commands; see [project.Project.EpicFlag]
 }
 
@@ -42,6 +46,9 @@ func (o Decision) Make(
 	t, err := pl.Task(o.Task)
 	if err != nil {
 		return done, err
+	}
+	if o.Same {
+		return o.makeAll(ctx, p, pl, what, decide)
 	}
 	store, err := p.Open(pl)
 	if held, ok := errors.AsType[*attempts.HeldError](err); ok {
@@ -65,6 +72,31 @@ func (o Decision) Make(
 		done.Changed = append(done.Changed, e.Task)
 	}
 	return done, nil
+}
+
+// makeAll decides on each task of the row that has the task among what needs a person.
+func (o Decision) makeAll(
+	ctx context.Context, p *project.Project, pl *project.Plan, what attempts.RequestKind, decide Decide,
+) (all Decided, err error) {
+	_, known, _, err := p.Read(ctx)
+	if err != nil {
+		return all, err
+	}
+	tasks := []string{o.Task}
+	for _, row := range view.New(status.Input(p, pl, known, "")).Night(o.App.Now()).Needs {
+		if of := append([]string{row.ID}, row.Also...); slices.Contains(of, o.Task) {
+			tasks = of
+		}
+	}
+	all, o.Same = Decided{Task: o.Task}, false
+	for _, o.Task = range tasks {
+		done, err := o.Make(ctx, p, pl, what, decide)
+		if err != nil {
+			return all, err
+		}
+		all.Changed, all.Message = append(all.Changed, done.Changed...), strings.TrimPrefix(all.Message+"\n"+done.Message, "\n")
+	}
+	return all, nil
 }
 
 // Gate holds a task.

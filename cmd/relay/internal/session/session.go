@@ -81,7 +81,7 @@ func (s *session) work(ctx context.Context) (decide.Summary, error) {
 	defer over()
 	s.asks = asks
 	drain := s.command.stop.drains.next()
-	s.command.expect(ctx, s.project)
+	s.command.follow(ctx, s.project)
 	for {
 		sum, err := s.run(ctx, drain)
 		if err != nil && sum.Reason == "" && s.reloads > 0 { // it did not begin, but others before it have

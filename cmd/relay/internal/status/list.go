@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
@@ -59,11 +58,11 @@ const (
 )
 
 // ReadList returns the state of a playlist as it is now, and writes nothing. It fails when a ledger cannot be read.
-func ReadList(ctx context.Context, p *project.Project, list *project.List, now time.Time) (*List, error) {
+func ReadList(ctx context.Context, p *project.Project, list *project.List) (*List, error) {
 	l := &List{Version: 1, Playlist: p.Rel(list.Path), Name: list.Name, Epics: []Listed{}, Counts: ListCounts{Total: len(list.Listed)}}
 	running := ""
 	for _, e := range list.Listed {
-		one, err := readListed(ctx, e, now)
+		one, err := readListed(ctx, e)
 		if err != nil {
 			return nil, fmt.Errorf("epic %s: %w", e.Plan.Epic.ID, err)
 		}
@@ -83,7 +82,7 @@ func ReadList(ctx context.Context, p *project.Project, list *project.List, now t
 }
 
 // readListed returns the state of one epic of a list.
-func readListed(ctx context.Context, e *project.ListedEpic, now time.Time) (*Listed, error) {
+func readListed(ctx context.Context, e *project.ListedEpic) (*Listed, error) {
 	p := e.Project
 	one := &Listed{ID: e.Plan.Epic.ID, Title: e.Plan.Epic.Title, File: p.Rel(e.Source), flag: p.EpicFlag()}
 	var err error
@@ -93,8 +92,6 @@ func readListed(ctx context.Context, e *project.ListedEpic, now time.Time) (*Lis
 		return nil, err
 	}
 	one.Status.Discussions = nil // those of the repository, not of an epic
-	one.Status.AddCooldowns(now)
-	one.Status.AddForecast(p, now)
 	done, _, err := e.Completed()
 	if err != nil {
 		return nil, err

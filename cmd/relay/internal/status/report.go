@@ -18,7 +18,7 @@ import (
 	"relay/epic"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/engine"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/report"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/verdict"
@@ -64,8 +64,9 @@ type Report struct {
 
 	outlook schedule.Estimator // of the plan and the ledger the report is about
 	of      *attempts.View
+	model   *view.Builder
 	needs   []*view.Row // tasks that need a person, in the order to do it
-	shared  bool        // the tasks worked side by side in the user's checkout
+	ahead   string      // the forecast in words
 }
 
 // Run is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
@@ -104,9 +105,7 @@ type Task struct {
 	Reason      attempts.Reason    `json:"reason,omitempty"`    // why it is gated
 	Detail      string             `json:"detail,omitempty"`
 	LastError   string             `json:"last_error,omitempty"`
-	Stopped     time.Time          `json:"stopped,omitzero"` // when a person stopped it: the run does not try it again
-	continues   bool               // its next attempt continues a session with a person's answer
-	frees       int                // how many tasks wait for it, if it needs a person
+	Stopped     time.Time          `json:"stopped,omitzero"`       // when a person stopped it: the run does not try it again
 	WaitsFor    []string           `json:"waits_for,omitempty"`    // dependencies that are not completed
 	RootCauses  []string           `json:"root_causes,omitempty"`  // gated tasks that keep it from running, at most 3
 	Already     bool               `json:"already_done,omitempty"` // completed without a change: its checks passed before
@@ -115,6 +114,8 @@ type Task struct {
 	Questions   []string           `json:"questions,omitempty"`    // of its agent, that are open
 	Usage       attempts.Usage     `json:"usage,omitzero"`         // of all its attempts
 	Attempts    []attempts.Attempt `json:"attempts,omitempty"`     // with --verbose
+
+	row *view.Row
 }
 
 // New puts an epic and its ledger together.
@@ -125,40 +126,29 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 		Finished: v.Ledger.Integration.Finished, Regressions: v.Ledger.Regressed, Warnings: append([]string{}, v.Warnings...),
 		of: v, outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
-	if v.Ledger.Settings.MaxAttemptsPerTask > 0 && v.Running {
-		maxAttempts = v.Ledger.Settings.MaxAttemptsPerTask
-	}
-	night := view.New(view.Input{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, MaxAttempts: maxAttempts})
-	s.needs = night.Needs()
-	for i := range p.Epic.Tasks {
-		t := &p.Epic.Tasks[i]
-		rec := v.Ledger.Record(t.ID)
-		state := taskOf(t, rec, maxAttempts)
-		state.Status = v.Ledger.StatusOf(p.Graph, t.ID)
-		if state.Status == attempts.BlockedOn {
-			state.RootCauses = night.BlockedBy(i)
-			state.WaitsFor = v.Ledger.WaitsFor(p.Graph, t.ID)
+	s.model = view.New(view.Input{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Running: v.Running, MaxAttempts: maxAttempts})
+	s.needs = s.model.Night(time.Time{}).Needs
+	for i, row := range s.model.Rows() {
+		rec, t := v.Ledger.Record(row.ID), &s.Tasks[i]
+		*t = taskOf(row, rec)
+		if t.Status = v.Ledger.StatusOf(p.Graph, t.ID); t.Status == attempts.BlockedOn {
+			t.WaitsFor = v.Ledger.WaitsFor(p.Graph, t.ID)
 		}
 		if verbose {
-			state.Attempts = rec.Attempts
+			t.Attempts = rec.Attempts
 		}
-		s.Tasks[i] = state
-		s.Counts.Add(state.Status)
-		s.addUsage(rec)
+		if v.Running && t.open() {
+			t.Stopped = v.Ledger.Held[t.ID]
+		}
+		s.Counts.Add(t.Status)
 	}
+	if v.Running {
+		s.Paused = v.Ledger.Paused
+	}
+	money := view.MoneyOf(p.Epic, v.Ledger, nil, limits.Caps{})
+	s.Usage, s.Spenders = money.Epic, money.By
 	s.addEpicReview(v.Ledger)
-	s.Spenders.Rank()
 	return s
-}
-
-// addUsage adds a task's attempts to what each agent has used.
-func (s *Report) addUsage(rec *attempts.TaskRecord) {
-	for i := range rec.Attempts {
-		if u := rec.Attempts[i].Usage; u != nil {
-			s.Usage.Add(*u)
-			s.Spenders.Add(&rec.Attempts[i])
-		}
-	}
 }
 
 // pick returns the tasks that fit.
@@ -176,51 +166,27 @@ func (s *Report) hasWork() bool {
 	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.needs) > 0
 }
 
-// workLocation returns text that says where the work is; flag names the epic.
-func (s *Report) workLocation(flag string) string {
-	if s.shared {
-		return "the work is in this checkout, and relay has committed nothing: git status, git log"
-	}
-	if s.Branch == "" {
-		return "the work is on your branch, one or more commits for each task: git log"
-	}
-	where := "the work is on the branch " + s.Branch + ": git log " + s.Branch + "\n"
-	if s.From == "" {
-		return where + "relay finish" + flag + " --into BRANCH lands it on a branch of yours: HEAD was detached when it began"
-	}
-	return where + "relay finish" + flag + " lands it on the branch it began from"
-}
-
 func (t *Task) open() bool { return t.Status != attempts.Completed }
 
-func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
-	state := Task{
-		ID: t.ID, Title: t.Title, Attempt: rec.Charges(),
-		MaxAttempts: cmp.Or(max(t.MaxAttempts, 0), maxAttempts),
-		continues:   verdict.Continued(*rec) != nil,
-		Tries:       len(rec.Attempts), Looks: rec.Looks(), Questions: rec.OpenQuestions(), Usage: rec.Used(),
+func taskOf(r *view.Row, rec *attempts.TaskRecord) Task {
+	t := Task{
+		ID: r.ID, Title: r.Title, Attempt: r.Attempt, MaxAttempts: r.Max, Tries: r.Tries, Looks: r.Looks, Questions: rec.OpenQuestions(),
+		Usage: r.Usage, RootCauses: r.BlockedBy, Already: r.Already, Unverified: r.Unproven, row: r,
 	}
 	if running := rec.Running(); running != nil {
-		state.Attempt++
-		state.Runner, state.StartedAt = running.Runner, running.StartedAt
+		t.Runner, t.StartedAt = running.Runner, running.StartedAt
 	}
 	if rec.Gate != nil {
-		state.Reason, state.Detail = rec.Gate.Reason, rec.Gate.Detail
+		t.Reason, t.Detail = rec.Gate.Reason, rec.Gate.Detail
 	}
 	for i := range rec.Attempts {
-		last := &rec.Attempts[i]
-		if last.Result == attempts.ResultInProgress {
-			continue
-		}
-		state.LastError = ""
-		if last.Result != attempts.ResultSuccess {
-			state.LastError = last.Receipt.ErrorSummary
-		} else if rec.Completed {
-			state.Already = last.Receipt.AlreadyDone
-			state.Unverified = len(last.Receipt.Checks) == 0 && last.Receipt.Verdict == ""
+		if last := &rec.Attempts[i]; last.Result == attempts.ResultSuccess {
+			t.LastError = ""
+		} else if last.Result != attempts.ResultInProgress {
+			t.LastError = last.Receipt.ErrorSummary
 		}
 	}
-	return state
+	return t
 }
 
 func runOf(v *attempts.View) Run {
@@ -261,15 +227,17 @@ func CountTasks(l *attempts.Ledger, g *epic.Graph) decide.Counts {
 	return c
 }
 
-// Read returns the report of the project as it is now, and writes nothing. It fails when plan or ledger cannot be read.
+// Read returns the report of the project as it is now, with its forecast, and writes nothing. It fails when plan or ledger cannot be read.
 func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error) {
-	now, view, warning, err := p.Read(ctx)
+	plan, view, warning, err := p.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := New(now, view, p.Config.Relay.MaxAttemptsPerTask, verbose)
+	s := New(plan, view, p.Config.Relay.MaxAttemptsPerTask, verbose)
+	s.AddCooldowns(p.Session.Now())
+	s.AddForecast(p, p.Session.Now())
 	s.Warnings = append([]string{}, slices.Concat(NeverBegan(p, view.Ledger.Status.StartedAt), s.Warnings, p.Damage)...)
-	s.Refused, s.Discussions = Refusing(p, now, view.Ledger), discussion.OpenIn(p.Root)
+	s.Refused, s.Discussions = Refusing(p, plan, view.Ledger), discussion.OpenIn(p.Root)
 	if warning != "" {
 		s.PlanChanged = true
 		s.Warnings = append(s.Warnings, warning)
@@ -281,7 +249,6 @@ func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error
 func AfterRun(p *project.Project, pl *project.Plan, view *attempts.View) *Report {
 	s := New(pl, view, p.Config.Relay.MaxAttemptsPerTask, false)
 	s.Refused, s.Discussions = Refusing(p, pl, view.Ledger), discussion.OpenIn(p.Root)
-	s.shared = engine.Isolation(p.Config.Relay.Isolation) == engine.IsolationShared
 	source, err := project.ReadFile(p.File("epic.yml"), project.MaxPlan)
 	s.PlanChanged = err != nil || !bytes.Equal(source, pl.Source)
 	return s
@@ -301,14 +268,8 @@ type EpicReview struct {
 	text string
 }
 
-// addEpicReview adds the reviews of the whole epic, and what they have used.
+// addEpicReview adds the newest review of the whole epic.
 func (s *Report) addEpicReview(l *attempts.Ledger) {
-	for i := range l.EpicReviews {
-		if u := l.EpicReviews[i].Usage; u != nil {
-			s.Usage.Add(*u)
-			s.Spenders.Add(&attempts.Attempt{Runner: "review of the epic", Usage: u})
-		}
-	}
 	r := l.LastEpicReview()
 	if r == nil {
 		return

@@ -188,7 +188,7 @@ func TestLooksNeedYou(t *testing.T) {
 	var out bytes.Buffer
 	Printer{Width: 200}.needsYou(&out, s)
 	got := out.String()
-	if strings.Count(got, "needs a look") != 10 || !strings.Contains(got, "; the same of T1, T2\n") || !strings.Contains(got, "  and 2 tasks more:") {
+	if strings.Count(got, "needs a look") != 10 || !strings.Contains(got, "(T0, T1 and 1 more: same look)\n") || !strings.Contains(got, "  and 2 tasks more:") {
 		t.Errorf("got %s", got)
 	}
 	if !s.hasWork() {

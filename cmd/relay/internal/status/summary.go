@@ -12,7 +12,6 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/limits"
-	"relay/orchestrator/view"
 )
 
 // Summary is what relay work --json prints when it ends.
@@ -44,28 +43,17 @@ const MaxTasks = 100
 func NewSummary(s decide.Summary, code, reloads int) Summary {
 	return Summary{
 		Version: 1, Run: s.Run, Reason: string(s.Reason), Why: s.Why, ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000,
-		Slept: suspendedSeconds(s.Suspends), Attempts: s.Ended, Left: s.Left,
+		Slept: slept(s.Suspends).Seconds(), Attempts: s.Ended, Left: s.Left,
 		Reloads: reloads, Counts: s.Counts, Usage: s.Usage, Regressions: s.Regressed,
 	}
 }
 
-// suspendText returns text that says how long the machine was suspended during the run.
-func suspendText(suspends []limits.Sleep) string {
-	shown, sum := suspends[0].String(), time.Duration(0)
+// slept returns how long the machine was suspended during the run.
+func slept(suspends []limits.Sleep) (sum time.Duration) {
 	for _, period := range suspends {
 		sum += period.To.Sub(period.From)
 	}
-	if more := len(suspends) - 1; more > 0 {
-		shown += fmt.Sprintf(" and %s after that, %s in all", plaintext.Count(more, "time"), plaintext.Span(sum))
-	}
-	return shown + ": nothing was done then"
-}
-
-func suspendedSeconds(suspends []limits.Sleep) (seconds float64) {
-	for _, period := range suspends {
-		seconds += period.To.Sub(period.From).Seconds()
-	}
-	return seconds
+	return sum
 }
 
 // TasksLeft returns the tasks that are not completed, at most MaxTasks.
@@ -105,8 +93,7 @@ func AskLooks(w io.Writer, l Printer, json bool, tasks []*Task, confirm func(que
 	if !json {
 		fmt.Fprintln(w, "look at these first:")
 		for _, t := range tasks {
-			show := view.Showing(t.ID, t.Looks)
-			l.look(w, &view.Row{ID: t.ID, Why: plaintext.Fit(view.Seen(t.Looks), maxWhy), First: &show}, "")
+			l.look(w, t.row, "")
 		}
 	}
 	if confirm("land them all the same?") {

@@ -42,18 +42,15 @@ func Write(w io.Writer, s *Report, l Printer) {
 		l.note(w, s.Run.Why)
 		l.note(w, report.Next(decide.EndReason(s.Run.Reason)))
 	}
-	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(s.Counts, 20)), CountsText(s.Counts, l.Dead, l.Paint))
+	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(s.Counts, 20)), report.CountsText(s.Counts, l.Dead))
 	l.usage(w, s)
-	switch {
-	case s.Finished != "":
-		fmt.Fprintf(w, "work   on %s, which has all of %s\n", plaintext.Fit(s.Finished, 60), s.Branch)
-	case s.Branch != "" && s.Counts.Completed > 0:
-		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, view.Finish(s.From).Type+l.Flag)
+	if s.Branch != "" && s.Counts.Completed > 0 {
+		l.work(w, s)
 	}
 	l.EpicReview(w, s.Judged)
 	l.cooldowns(w, s)
-	if s.Forecast != nil {
-		l.forecast(w, s)
+	if s.ahead != "" {
+		l.line(w, "ahead", s.ahead)
 	}
 	for _, warning := range s.Warnings {
 		l.note(w, warning)
@@ -68,6 +65,18 @@ func Write(w io.Writer, s *Report, l Printer) {
 	l.tasks(w, s, true)
 	l.needsYou(w, s)
 	WriteRegressions(w, s.Regressions)
+}
+
+// work prints where the work is.
+func (l Printer) work(w io.Writer, s *Report) {
+	switch {
+	case s.Finished != "":
+		fmt.Fprintf(w, "work   on %s, which has all of %s\n", plaintext.Fit(s.Finished, 60), s.Branch)
+	case s.Branch != "":
+		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, view.Finish(s.From).Type+l.Flag)
+	default:
+		fmt.Fprintln(w, "work   in this checkout: git status, git log")
+	}
 }
 
 // note prints a note for the user, if there is one.
@@ -125,23 +134,12 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	if t.Attempt > 0 && t.Status != attempts.Completed {
 		tries = fmt.Sprintf("%d/%d", t.Attempt, t.MaxAttempts)
 	}
-	status, tail := strings.ReplaceAll(string(t.Status), "_", " "), ""
-	cut := l.Dead && t.Status == attempts.InProgress
-	if cut {
+	status := strings.ReplaceAll(string(t.Status), "_", " ")
+	if l.Dead && t.Status == attempts.InProgress {
 		status = InterruptedText
 	}
 	head := fmt.Sprintf("  %s  %-11s %4s  ", terminal.Pad(t.ID, widest), status, tries)
-	switch {
-	case cut:
-	case !t.StartedAt.IsZero():
-		tail = fmt.Sprintf("  (%s, %s)", plaintext.Fit(t.Runner, 20), plaintext.Span(l.Now.Sub(t.StartedAt)))
-	case t.frees > 0:
-		tail = fmt.Sprintf("  (%s %s)", plaintext.Count(t.frees, "task"), plaintext.Verb(t.frees, "waits", "wait"))
-	case t.Already:
-		tail = "  (already done)"
-	case t.Unverified:
-		tail = "  (unverified)"
-	}
+	tail := l.tail(t, status)
 	room := max(l.Width-displaywidth.String(head)-displaywidth.String(tail), 20)
 	dim := unmarked
 	if t.Status == attempts.BlockedOn {
@@ -162,6 +160,22 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 			WriteAttempt(w, &t.Attempts[i], l, indent)
 		}
 	}
+}
+
+// tail returns what follows the title of a task.
+func (l Printer) tail(t *Task, status string) string {
+	switch {
+	case status == InterruptedText:
+	case !t.StartedAt.IsZero():
+		return fmt.Sprintf("  (%s, %s)", plaintext.Fit(t.Runner, 20), plaintext.Span(l.Now.Sub(t.StartedAt)))
+	case l.brief && t.row.FreesAll > 0:
+		return "  (" + t.row.Waiters() + ")"
+	case t.Already:
+		return "  (already done)"
+	case t.Unverified:
+		return "  (unverified)"
+	}
+	return ""
 }
 
 // mark returns what marks a state, which is in words.
@@ -190,14 +204,8 @@ func (l Printer) why(t *Task) string {
 		return "asks you: " + strings.Join(t.Questions, "\nasks you: ")
 	case t.Status == attempts.Gated:
 		return plaintext.Fit((&attempts.Gate{Reason: t.Reason, Detail: t.Detail}).Text(), maxWhy)
-	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
-		return "blocked by " + strings.Join(t.RootCauses, ", ") + " (gated)"
-	case t.Status == attempts.BlockedOn:
-		return "waits for " + plaintext.Some(t.WaitsFor, 5)
-	case t.continues:
-		return "continues with your answer"
-	case t.Status == attempts.Pending && t.LastError != "":
-		return plaintext.Fit("last time: "+t.LastError, maxWhy)
+	case t.open() && t.StartedAt.IsZero():
+		return t.row.Why
 	}
 	return ""
 }
@@ -217,16 +225,6 @@ func Bar(c decide.Counts, width int) string {
 		done = c.Completed * width / c.Total
 	}
 	return "[" + strings.Repeat("#", done) + strings.Repeat(".", width-done) + "]"
-}
-
-// CountsText returns text that says how many tasks are in which state.
-func CountsText(c decide.Counts, dead bool, paint terminal.Palette) string {
-	said := report.CountsText(c, dead)
-	if c.Gated > 0 {
-		gated := fmt.Sprintf("%d gated", c.Gated)
-		said = strings.Replace(said, gated, paint.Bad(gated), 1)
-	}
-	return said
 }
 
 // OpenTasks lists tasks that are not completed.
@@ -250,7 +248,11 @@ func (l Printer) needsYou(w io.Writer, s *Report) {
 	case c.Completed == c.Total:
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Good("all tasks are completed"))
 	case c.Pending+c.InProgress > 0:
-		fmt.Fprintf(w, "\n%s  %srelay work%s\n", l.Paint.Strong("next:"), first, l.Flag)
+		next := "next:"
+		if len(s.needs) > 0 {
+			next = "then:"
+		}
+		fmt.Fprintf(w, "\n%s  %srelay work%s\n", l.Paint.Strong(next), first, l.Flag)
 	}
 }
 
@@ -289,7 +291,7 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 func (l Printer) need(w io.Writer, r *view.Row, widest int, running bool) {
 	also := ""
 	if len(r.Also) > 0 {
-		also = "; the same of " + plaintext.Some(r.Also, 5)
+		also = "  (" + r.Alike() + ")"
 	}
 	if r.State == view.Look {
 		l.look(w, r, also)
@@ -302,7 +304,7 @@ func (l Printer) need(w io.Writer, r *view.Row, widest int, running bool) {
 	for _, c := range r.Choices {
 		why := " " + c.For
 		if strings.HasPrefix(c.Type, "relay ungate") {
-			why = " to try again"
+			why = " to " + c.For
 		}
 		what += ";  " + c.Type + l.Flag + why
 	}
@@ -312,6 +314,9 @@ func (l Printer) need(w io.Writer, r *view.Row, widest int, running bool) {
 // look prints a completed task that a person has to look at, and what to type for it.
 func (l Printer) look(w io.Writer, r *view.Row, also string) {
 	id := r.ID + l.Flag
+	if len(r.Also) > 0 {
+		id = "--same " + id
+	}
 	writeItem(w, l, r.ID+" needs a look: "+r.Why+also)
 	next := fmt.Sprintf("%s; then relay approve %s takes it as it is, or relay retry %s has it done again", r.First.Type+l.Flag, id, id)
 	fmt.Fprintf(w, "    %s\n", terminal.Hang(next, l.Width, "      "))
@@ -353,31 +358,6 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 	}
 }
 
-// forecast prints when a run will be over or, when none is on or a person has it paused, how much there is left.
-func (l Printer) forecast(w io.Writer, s *Report) {
-	f, word, until := s.Forecast, "finish", s.Run.Until
-	var shown string
-	switch {
-	case s.Run.State != Running || !s.Paused.IsZero():
-		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.Left), plaintext.Count(f.Jobs, "job"), formatEstimate(f.LeftLong))
-	case !until.IsZero() && f.P50.After(until):
-		shown = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", nearTime(until, l.Now), formatEstimate(f.P50.Sub(until)), formatEstimate(f.P90.Sub(until)))
-	default:
-		shown = fmt.Sprintf("about %s, by %s in nine of ten cases", nearTime(f.P50, l.Now), nearTime(f.P90, l.Now))
-		if !until.IsZero() && f.P90.After(until) {
-			shown += ", but the run ends at " + nearTime(until, l.Now)
-		}
-	}
-	shown += fmt.Sprintf(" (estimated from %s done)", plaintext.Count(f.BasedOn, "task"))
-	if len(f.Of) > 0 {
-		shown += "; only " + plaintext.Some(f.Of, 5) + " and what that needs"
-	}
-	if f.LeftOut > 0 {
-		shown += "; without " + plaintext.Count(f.LeftOut, "task") + " held up by gates"
-	}
-	fmt.Fprintf(w, "%-6s %s\n", word, terminal.Hang(shown, l.Width, "       "))
-}
-
 // RunSummary prints what happened in a run, what needs a person, and what to type.
 func (l Printer) RunSummary(w io.Writer, s decide.Summary, now *Report) {
 	c := s.Counts
@@ -391,10 +371,10 @@ func (l Printer) RunSummary(w io.Writer, s decide.Summary, now *Report) {
 		l.note(w, s.Why)
 		l.note(w, next)
 	}
-	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(now.Counts, 20)), CountsText(now.Counts, true, l.Paint))
+	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(now.Counts, 20)), report.CountsText(now.Counts, true))
 	fmt.Fprintf(w, "time   %s, %s\n", plaintext.Span(s.Elapsed), plaintext.Count(s.Ended, "attempt"))
-	if len(s.Suspends) > 0 {
-		l.note(w, suspendText(s.Suspends))
+	if sum := slept(s.Suspends); sum > 0 {
+		l.note(w, "the machine slept for "+plaintext.Span(sum)+": nothing was done then")
 	}
 	if now.PlanChanged {
 		l.note(w, "epic.yml has changed since this run began: the next relay work uses it")
@@ -413,6 +393,7 @@ func (l Printer) RunSummary(w io.Writer, s decide.Summary, now *Report) {
 	}
 	WriteRegressions(w, s.Regressed)
 	if c.Completed > 0 && s.Ended > 0 {
-		fmt.Fprintf(w, "\n%s\n", now.workLocation(l.Flag))
+		fmt.Fprintln(w)
+		l.work(w, now)
 	}
 }

@@ -14,16 +14,21 @@ func TestSpenders(t *testing.T) {
 	used := func(runner, model string, u attempts.Usage) attempts.Attempt {
 		return attempts.Attempt{Runner: runner, Model: model, Usage: &u}
 	}
+	spend := func(s *Report, list ...attempts.Attempt) {
+		for i := range list {
+			if u := list[i].Usage; u != nil {
+				s.Usage.Add(*u)
+			}
+			s.Spenders.Add(&list[i])
+		}
+	}
 	s := &Report{}
-	s.addUsage(&attempts.TaskRecord{Attempts: []attempts.Attempt{
+	spend(s,
 		used("claude", "opus", attempts.Usage{InputTokens: 2_000_000, CachedTokens: 1_500_000, OutputTokens: 9000, CostUSD: 4}),
 		used("claude", "haiku", attempts.Usage{InputTokens: 1000, OutputTokens: 10, CostUSD: 0.25}),
-		{Runner: "mute"},
-	}})
-	s.addUsage(&attempts.TaskRecord{Attempts: []attempts.Attempt{
+		attempts.Attempt{Runner: "mute"},
 		used("claude", "opus", attempts.Usage{InputTokens: 500, CostUSD: 1}),
-		used("codex", "", attempts.Usage{InputTokens: 7000, OutputTokens: 70}),
-	}})
+		used("codex", "", attempts.Usage{InputTokens: 7000, OutputTokens: 70}))
 	s.Spenders.Rank()
 	var out strings.Builder
 	Printer{}.usage(&out, s)
@@ -41,7 +46,7 @@ func TestSpenders(t *testing.T) {
 		t.Errorf("%v: an unknown cost is written: %s", err, text)
 	}
 	one := &Report{}
-	one.addUsage(&attempts.TaskRecord{Attempts: []attempts.Attempt{used("claude", "opus", attempts.Usage{InputTokens: 1, CostUSD: 1})}})
+	spend(one, used("claude", "opus", attempts.Usage{InputTokens: 1, CostUSD: 1}))
 	for verbose, want := range map[bool]int{false: 1, true: 2} {
 		out.Reset()
 		Printer{Verbose: verbose}.usage(&out, one)

@@ -64,7 +64,8 @@ func screenOf(tb testing.TB, tasks, w, h int) (*model, *night) {
 	n := &night{Night: made, of: made.Builder()}
 	m := newModel(tb.Context(), n, n.of.Night(made.Now), func() time.Time { return made.Now }, style{zone: time.UTC})
 	send(m, tea.WindowSizeMsg{Width: w, Height: h})
-	m.win.forecast = &view.Forecast{P50: made.Now.Add(33 * time.Minute), P90: made.Now.Add(90 * time.Minute)}
+	in := func(minutes time.Duration) time.Time { return made.Now.Add(minutes * time.Minute) }
+	m.win.forecast = &view.Forecast{BasedOn: 9, P10: in(20), P50: in(33), P90: in(90)}
 	return m, n
 }
 

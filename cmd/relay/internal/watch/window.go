@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/epic/plaintext"
@@ -77,10 +78,12 @@ func (w *window) ends() string {
 		return "paused since " + w.style.clock(r.Paused)
 	case r.Waits != nil && !r.Waits.Until.IsZero():
 		return "waits for " + plaintext.Fit(r.Waits.For, 20) + " until " + w.style.clock(r.Waits.Until)
-	case w.forecast == nil:
-		return ""
-	case w.isWide():
-		return "done about " + w.style.clock(w.forecast.P50) + ", in nine of ten nights by " + w.style.clock(w.forecast.P90)
 	}
-	return "done about " + w.style.clock(w.forecast.P50)
+	ahead := *w.night
+	ahead.Forecast = w.forecast
+	said := ahead.Ahead(w.style.zone)
+	if !w.isWide() {
+		said, _, _ = strings.Cut(said, ",")
+	}
+	return said
 }

@@ -1,0 +1,121 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"relay/epic/plaintext"
+)
+
+// sentenceOf returns the parts of the first line of a view; needs is how many tasks need a person.
+func sentenceOf(n *Night, needs int) Sentence {
+	c := n.Counts
+	s := Sentence{Done: c.Group(IsDone), Total: c.Total(), Looks: c[Look], Running: c[Running], NeedYou: needs - c[Look]}
+	if len(n.Needs) == 0 {
+		return s
+	}
+	r := n.Needs[0]
+	s.Task = r.ID
+	switch r.State {
+	case Asks:
+		s.Start = "Answer " + r.ID + " first"
+	case Look:
+		s.Start = "Look at " + r.ID + " first"
+	default:
+		s.Start = "Begin with " + r.ID
+	}
+	s.Start += plaintext.Because(r.Waiters())
+	return s
+}
+
+// String returns the sentence in words.
+func (s Sentence) String() string {
+	of := s.Done
+	if s.Total == 1 {
+		of = 1
+	}
+	parts := []string{fmt.Sprintf("%d of %s %s done", s.Done, plaintext.Count(s.Total, "task"), plaintext.Verb(of, "is", "are"))}
+	if s.Done == s.Total && s.Total > 1 {
+		parts[0] = fmt.Sprintf("all %d tasks are done", s.Total)
+	}
+	add := func(n int, format, one, many string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf(format, n, plaintext.Verb(n, one, many)))
+		}
+	}
+	add(s.Looks, "%d of them %s a look", "wants", "want")
+	add(s.Running, "%d still %s", "runs", "run")
+	add(s.NeedYou, "%d %s you", "needs", "need")
+	said := strings.Join(parts, ", ")
+	if n := len(parts); n > 1 && s.Running+s.NeedYou > 0 {
+		said = strings.Join(parts[:n-1], ", ") + ", and " + parts[n-1]
+	}
+	if s.Start != "" {
+		said += ". " + s.Start
+	}
+	return said + "."
+}
+
+// leastDone is from how many completed tasks on a forecast is shown.
+const leastDone = 3
+
+// Ahead says, with bounds that eight of ten such runs keep, when the run ends and what it costs, or what is left to do if none is on; "":
+// there is too little to judge by.
+func (n *Night) Ahead(zone *time.Location) string {
+	f := n.Forecast
+	if f == nil || f.BasedOn < leastDone {
+		return ""
+	}
+	done, on := "", n.Run.State == On && n.Run.Paused.IsZero()
+	if len(f.Of) > 0 {
+		done = plaintext.Some(f.Of, 3) + " "
+	} else if f.LeftOut > 0 {
+		done = fmt.Sprintf("all but %d ", f.LeftOut)
+	}
+	at := func(t time.Time) string { return Near(t, n.At, zone) }
+	switch now := n.Counts.Group(IsDone); {
+	case !on:
+		in := func(t time.Time) string { return Roughly(t.Sub(n.At)) }
+		done += fmt.Sprintf("done in about %s (%s to %s) with %s", in(f.P50), in(f.P10), in(f.P90), plaintext.Count(f.Jobs, "job"))
+	case f.InTime != nil && !n.Run.Until.IsZero() && f.P50.After(n.Run.Until):
+		return fmt.Sprintf("about %d of %d done by %s (%d to %d)", now+f.InTime[1], n.Counts.Total(), at(n.Run.Until), now+f.InTime[0], now+f.InTime[2])
+	default:
+		done += fmt.Sprintf("done about %s (%s to %s)", at(f.P50), at(f.P10), at(f.P90))
+	}
+	if f.USD == nil {
+		return done
+	}
+	spent, of := 0.0, ""
+	if on {
+		spent = n.Money.Night.CostUSD
+	}
+	if most := n.Money.OfRun().USD; on && most != nil {
+		of = fmt.Sprintf(" of %.0f", most.Cap)
+	}
+	return done + fmt.Sprintf(", $%.0f (%.0f to %.0f)%s", spent+f.USD[1], spent+f.USD[0], spent+f.USD[2], of)
+}
+
+// Near shows a time that is near by the clock alone, although it may be tomorrow.
+func Near(t, now time.Time, zone *time.Location) string {
+	layout := "15:04"
+	if t.Sub(now) >= 20*time.Hour {
+		layout = "Mon 2006-01-02 15:04"
+	}
+	return t.In(zone).Format(layout)
+}
+
+// Roughly shows a duration that is only an estimate: 5s, 40m, 3h20m, 12 days.
+func Roughly(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.0fs", max(d, 0).Seconds())
+	}
+	minutes := int(d.Round(time.Minute).Minutes())
+	if minutes < 60 {
+		return fmt.Sprintf("%dm", minutes)
+	}
+	if minutes < 100*60 {
+		return fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
+	}
+	return fmt.Sprintf("%.0f days", d.Hours()/24)
+}
