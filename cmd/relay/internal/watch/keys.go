@@ -27,11 +27,15 @@ Pages of the selected task
 Pages of the night
   g  graph by levels, * is the critical path    t  timeline
 
-Deciding, as the commands with these names do
-  a  answer its question    u  ungate: try it again    A  approve (asks y/n)
-  x  gate: hold it          r  retry (asks y/n if its work has landed)
-  s  stop its attempt (asks y/n)
-  p  pause the run, or end the pause    S  stop the run (asks y/n)
+Deciding, as these commands do
+  a  answer     its question
+  u  ungate     try it again
+  A  approve    take it as it is (asks y/n)
+  r  retry      do it again (asks y/n if its work has landed)
+  x  gate       hold it
+  s  stop TASK  stop its attempt (asks y/n)
+  p  pause      start nothing new, or end the pause
+  S  stop       stop the run (asks y/n)
 
 q quits; a run goes on without its viewers. Ctrl-Z suspends the viewer.`
 
@@ -39,56 +43,48 @@ q quits; a run goes on without its viewers. Ctrl-Z suspends the viewer.`
 type action struct {
 	key, word string
 	what      attempts.RequestKind
-	ofRun     bool
+	states    string // of tasks on which it acts; "": it acts on the run
+	not       string // why it does not act on others
 }
 
 // actions are the keys by which a person decides, in the order of the last line.
 func actions() []action {
 	return []action{
-		{"a", "answer", attempts.RequestAnswer, false},
-		{"u", "ungate", attempts.RequestUngate, false},
-		{"A", "approve", attempts.RequestApprove, false},
-		{"r", "retry", attempts.RequestRetry, false},
-		{"x", "gate", attempts.RequestGate, false},
-		{"s", "stop", attempts.RequestStop, false},
-		{"p", "pause", attempts.RequestPause, true},
-		{"S", "stop the run", attempts.RequestStop, true},
+		{"a", "answer", attempts.RequestAnswer, "asks", "asks nothing"},
+		{"u", "try again", attempts.RequestUngate, "gated held", "is not gated"},
+		{"A", "approve", attempts.RequestApprove, "look held", "has nothing to approve"},
+		{"r", "do again", attempts.RequestRetry, "done look gated held limited interrupted", "was not tried, or is being tried"},
+		{"x", "hold", attempts.RequestGate, "running ready limited interrupted blocked", "is held or done"},
+		{"s", "stop", attempts.RequestStop, "running", "does not run"},
+		{"p", "pause", attempts.RequestPause, "", ""},
+		{"S", "stop the run", attempts.RequestStop, "", ""},
 	}
 }
 
 // refused says why an action cannot be done now; "": it can.
 func (m *model) refused(a action) string {
-	r := m.list.row()
+	r := m.list.row
 	switch {
 	case m.source.Old():
 		return "this night is not the newest: relay watch shows that"
-	case a.ofRun && m.win.night.Run.State != view.On:
+	case a.states == "" && m.win.night.Run.State != view.On:
 		return "no run is on: relay work starts one"
-	case a.ofRun:
+	case a.states == "":
 		return ""
 	case r == nil:
 		return "no task is selected"
 	}
-	is := func(states ...view.State) bool { return slices.Contains(states, r.State) }
-	can := map[attempts.RequestKind]bool{
-		attempts.RequestAnswer:  is(view.Asks),
-		attempts.RequestUngate:  is(view.Gated) || is(view.Held) && !offers(r, "retry"),
-		attempts.RequestApprove: is(view.Look) || is(view.Held) && offers(r, "approve"),
-		attempts.RequestRetry:   is(view.Done, view.Look, view.Gated, view.Held, view.Limited, view.Interrupted),
-		attempts.RequestGate:    is(view.Running, view.Ready, view.Limited, view.Interrupted, view.Blocked),
-		attempts.RequestStop:    is(view.Running),
+	can := slices.Contains(strings.Fields(a.states), string(r.State))
+	if r.State == view.Held { // some are approved, some are tried again, as the model offers it
+		can = can && (a.key == "r" || a.key == "A" && offers(r, "approve") || a.key == "u" && !offers(r, "retry"))
 	}
-	if can[a.what] {
+	switch {
+	case can:
 		return ""
+	case r.State == view.Asks:
+		return r.ID + " " + a.not + ", it asks you: a answers"
 	}
-	why := r.ID + " " + map[attempts.RequestKind]string{
-		attempts.RequestAnswer: "asks nothing", attempts.RequestUngate: "is not gated", attempts.RequestApprove: "has nothing to approve",
-		attempts.RequestRetry: "was not tried, or is being tried", attempts.RequestGate: "is held or done", attempts.RequestStop: "does not run",
-	}[a.what]
-	if r.State == view.Asks && a.what != attempts.RequestAnswer {
-		why += ", it asks you: a answers"
-	}
-	return why
+	return r.ID + " " + a.not
 }
 
 // offers reports whether a row offers a command of relay.
@@ -104,8 +100,8 @@ func (m *model) act(a action) tea.Cmd {
 		m.note = a.key + ": " + why
 		return nil
 	}
-	act, r := Act{What: a.what}, m.list.row()
-	if !a.ofRun {
+	act, r := Act{What: a.what}, m.list.row
+	if a.states != "" {
 		act.Task = r.ID
 	}
 	switch {
@@ -198,35 +194,40 @@ func (m *model) control(key string) tea.Cmd {
 // move scrolls the page, or selects another task.
 func (m *model) move(by int) tea.Cmd {
 	if m.pane.whole() || m.pane.focused {
-		m.pane.scroll = min(max(m.pane.scroll+by, 0), m.pane.last(m.list.row()))
+		m.pane.scroll = min(max(m.pane.scroll+by, 0), m.pane.last())
 		return nil
 	}
 	m.list.move(by)
 	return m.turn(m.pane.page)
 }
 
-// keyLine shows the keys that act on the selected task. The one that people look for is in brackets when it cannot.
+// keyLine shows the keys that act on the selected task.
 func (m *model) keyLine() string {
 	const end = "? help  q quit"
-	parts := []string{"enter open"}
-	switch {
-	case m.pane.page.ofNight():
+	if m.pane.page.ofNight() {
 		return spread("esc back  up and down scroll", end, m.win.w-2)
-	case m.pane.open || m.pane.focused:
-		parts = []string{"esc back", "c checks", "d diff", "l log", "v review", "b brief"}
+	}
+	if m.input != nil {
+		return "enter takes it  esc leaves it"
+	}
+	parts, r, inPane := []string{"enter open"}, m.list.row, m.pane.open || m.pane.focused
+	if inPane {
+		parts = []string{"esc back"}
+	} else if m.win.isWide() {
+		parts = append(parts, "up and down move", "tab pane")
 	}
 	for _, a := range actions() {
-		if why := m.refused(a); why == "" && !a.ofRun {
+		if a.states != "" && m.refused(a) == "" && (a.key != "r" || r.State != view.Gated) { // u does that as well
 			parts = append(parts, a.key+" "+a.word)
-		} else if a.what == attempts.RequestUngate && m.needs() && !m.pane.open {
-			parts = append(parts, "("+a.key+" "+a.word+")")
 		}
 	}
-	if !m.pane.open {
-		parts = append(parts, "g graph", "t time", "/ find")
-	}
-	if m.win.isWide() && !m.pane.focused {
-		parts = slices.Insert(parts, 1, "up and down move", "tab pane")
+	switch {
+	case inPane:
+		parts = append(parts, "c checks", "d diff", "l log", "v review", "b brief")
+	case m.win.night.Counts.Total() > fewTasks:
+		parts = append(parts, "c checks", "g graph", "t time", "D all", "/ find")
+	default:
+		parts = append(parts, "c checks", "g graph", "t time")
 	}
 	for len(parts) > 1 && len(strings.Join(parts, "  "))+len(end)+4 > m.win.w {
 		parts = parts[:len(parts)-1]
@@ -234,24 +235,16 @@ func (m *model) keyLine() string {
 	return spread(strings.Join(parts, "  "), end, m.win.w-2)
 }
 
-// needs reports whether the selected task needs a person.
-func (m *model) needs() bool {
-	r := m.list.row()
-	return r != nil && r.State.Group() == view.NeedsYou
-}
-
-// keysOfRun are the keys that act on the run, and why the selected task cannot be ungated.
-func (m *model) keysOfRun() (why, keys string) {
+// keysOfRun are the keys that act on the run.
+func (m *model) keysOfRun() (keys string) {
 	for _, a := range actions() {
-		not := m.refused(a)
 		switch {
-		case a.what == attempts.RequestUngate && m.needs() && not != "" && !m.pane.whole():
-			why = "u: " + not
-		case a.ofRun && not == "" && a.what == attempts.RequestPause && !m.win.night.Run.Paused.IsZero():
+		case a.states != "" || m.refused(a) != "":
+		case a.key == "p" && !m.win.night.Run.Paused.IsZero():
 			keys = "p end the pause"
-		case a.ofRun && not == "":
+		default:
 			keys += "  " + a.key + " " + a.word
 		}
 	}
-	return why, strings.TrimSpace(keys)
+	return strings.TrimSpace(keys)
 }

@@ -23,17 +23,14 @@ type source interface {
 	Next(ctx context.Context) (*view.Night, error)
 	Graph() string
 	Timeline() *view.Timeline
-	Forecast(jobs int) *view.Forecast
 	Part(ctx context.Context, id string, part agentlog.AttemptPart, width int) string
-	Log(id string) (more func() string, done func())
 	Do(ctx context.Context, act Act) (string, error)
 }
 
-// How often files are looked at, and the end is estimated. A look that takes long is followed by a long rest.
+// lookEvery is how often files are looked at. A look that takes long is followed by a rest of so many times that.
 const (
 	lookEvery = 500 * time.Millisecond
 	restParts = 50
-	foretell  = time.Minute
 )
 
 // model is the state of the screen.
@@ -61,17 +58,13 @@ type (
 	nightMsg struct {
 		night *view.Night
 		err   error
-		of    string // task whose log is followed
-		more  string // of that log
+		log   *pageMsg // that is followed; nil: none is
 		took  time.Duration
 	}
-	forecastMsg struct{ forecast *view.Forecast }
-	pageMsg     struct {
+	pageMsg struct {
 		page page
 		of   string
 		text string
-		more func() string
-		done func()
 	}
 	doneMsg struct {
 		said string
@@ -87,24 +80,19 @@ func newModel(ctx context.Context, from source, night *view.Night, now func() ti
 }
 
 // Init begins to look at the files.
-func (m *model) Init() tea.Cmd { return tea.Batch(m.look(), m.foretell(time.Second)) }
+func (m *model) Init() tea.Cmd { return m.look() }
 
 // look reads what is new, once.
 func (m *model) look() tea.Cmd {
-	ctx, from, more, msg := m.ctx, m.source, m.pane.more, nightMsg{of: m.pane.of}
+	ctx, from, read := m.ctx, m.source, func() *pageMsg { return nil }
+	if p := &m.pane; p.page == logPage && p.atEnd() && (p.open || m.win.isWide()) {
+		read = m.read()
+	}
 	return func() tea.Msg {
 		began := time.Now()
-		msg.night, msg.err = from.Next(ctx)
-		if msg.took = time.Since(began); more != nil {
-			msg.more = more()
-		}
-		return msg
+		night, err := from.Next(ctx)
+		return nightMsg{night, err, read(), time.Since(began)}
 	}
-}
-
-func (m *model) foretell(after time.Duration) tea.Cmd {
-	from, jobs := m.source, m.win.night.Run.Jobs
-	return tea.Tick(after, func(time.Time) tea.Msg { return forecastMsg{from.Forecast(jobs)} })
 }
 
 // Update takes in a key, the size of the window, or what was read.
@@ -124,11 +112,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.look()
 	case nightMsg:
 		return m, m.take(&msg)
-	case forecastMsg:
-		m.win.forecast = msg.forecast
-		return m, m.foretell(foretell)
 	case pageMsg:
-		m.pane.show(&msg, m.list.row())
+		m.pane.show(&msg)
 	case doneMsg:
 		if m.note = plaintext.Line(msg.said); msg.err != nil {
 			m.note = plaintext.Line(strings.ReplaceAll(inWords(msg.err), "\n", ": "))
@@ -143,17 +128,15 @@ func (m *model) take(msg *nightMsg) tea.Cmd {
 	if msg.err != nil {
 		m.note = plaintext.Line(inWords(msg.err))
 	}
-	if msg.more != "" && m.pane.page == logPage && msg.of == m.pane.of {
-		m.pane.grow(msg.more, m.list.row())
+	if msg.log != nil {
+		m.pane.show(msg.log)
 	}
 	if msg.night == nil {
 		return next
 	}
-	before := m.list.row()
+	before := m.list.row
 	m.win.night = msg.night
-	m.list.regroup()
-	now := m.list.row()
-	if now == before || now == nil || m.pane.page == logPage && before != nil && now.Tries == before.Tries {
+	if m.list.regroup(); m.list.row == before {
 		return next
 	}
 	return tea.Batch(next, m.turn(m.pane.page))
@@ -165,21 +148,26 @@ func (m *model) turn(to page) tea.Cmd {
 	if !m.pane.whole() && !m.win.isWide() || m.pane.of == "" && !to.ofNight() {
 		return nil
 	}
-	ctx, from, draw, width := m.ctx, m.source, m.win.style, max(m.pane.width()-2, 20)
-	msg := pageMsg{page: to, of: m.pane.of}
-	return func() tea.Msg {
-		switch to {
+	read := m.read()
+	return func() tea.Msg { return *read() }
+}
+
+// read returns what reads the page of the pane.
+func (m *model) read() func() *pageMsg {
+	ctx, from, draw, width, row := m.ctx, m.source, m.win.style, max(m.pane.width()-2, 20), m.list.row
+	msg := &pageMsg{page: m.pane.page, of: m.pane.of}
+	return func() *pageMsg {
+		switch msg.page {
 		case helpPage:
 			msg.text = help
 		case graphPage:
 			msg.text = from.Graph()
 		case timePage:
 			msg.text = strings.Join(draw.timeline(from.Timeline(), width), "\n")
-		case logPage:
-			msg.more, msg.done = from.Log(msg.of)
-			msg.text = msg.more()
 		default:
-			msg.text = from.Part(ctx, msg.of, agentlog.AttemptPart(to), width)
+			if msg.text = from.Part(ctx, msg.of, agentlog.AttemptPart(msg.page), width); msg.page == taskPage {
+				msg.text = summary(row) + msg.text
+			}
 		}
 		return msg
 	}
@@ -235,7 +223,7 @@ func (m *model) screen() (lines []string) {
 	if w.w <= 0 || w.h <= 0 {
 		return nil
 	}
-	switch r := m.list.row(); {
+	switch r := m.list.row; {
 	case m.pane.whole():
 		lines = m.pane.draw(r, body)
 	case !w.isWide():
@@ -252,7 +240,8 @@ func (m *model) screen() (lines []string) {
 	}
 	lines = slices.Concat(w.head(), lines, make([]string, max(body-len(lines), 0)), m.foot())
 	if over := len(lines) - w.h; over > 0 { // a low window keeps its keys
-		lines = slices.Delete(lines, max(headLines-over, 0), max(headLines-over, 0)+over)
+		at := max(len(w.head())-over, 0)
+		lines = slices.Delete(lines, at, at+over)
 	}
 	return lines
 }
@@ -270,8 +259,7 @@ func (m *model) foot() []string {
 	case said == "" && m.list.filter != "":
 		said = "only tasks with: " + m.list.filter + "   (esc shows all)"
 	case said == "":
-		why, run := m.keysOfRun()
-		said = spread(why, run, m.win.w-2)
+		said = spread("", m.keysOfRun(), m.win.w-2)
 	}
 	for m.input != nil && displaywidth.String(said) >= m.win.w-1 && said != "" { // the end is what is typed
 		_, size := utf8.DecodeRuneInString(said)

@@ -1,9 +1,9 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -52,35 +52,37 @@ func (s style) symbols(of view.State) (row, bar string) {
 	return string([]rune(rows)[at]), string([]rune(bars)[at])
 }
 
-// bar shows the tasks by state in so many columns: each state that there is has one at least.
-func (s style) bar(n *view.Night, width int) string {
-	var legend []string
-	var order []view.State
-	tasks := map[string]int{} // by symbol
+// bar shows the tasks by state in so many columns, and says what its cells mean: as many cells for each task if there is room, else a
+// share of the columns for each state.
+func (s style) bar(n *view.Night, width int) (bar, legend string) {
+	var order []string
+	total, tasks, words := max(n.Counts.Total(), 1), map[string]int{}, map[string]string{}
 	for _, state := range view.States() {
-		symbol, _ := s.symbols(state)
-		if tasks[symbol] == 0 && n.Counts[state] > 0 {
-			order = append(order, state)
+		count := n.Counts[state]
+		if count == 0 {
+			continue
 		}
-		tasks[symbol] += n.Counts[state]
-	}
-	for _, state := range order {
-		symbol, _ := s.symbols(state)
-		legend = append(legend, symbol+strconv.Itoa(tasks[symbol]))
-	}
-	words := strings.Join(legend, " ")
-	left, rest := width-displaywidth.String(words)-2, n.Counts.Total()
-	if left < 2*len(order) {
-		return cut(words, width)
-	}
-	var drawn strings.Builder
-	for _, state := range order {
+		cells := max(width/total*count, 1)
+		if total > width {
+			cells = max(width*count/total, 1)
+		}
 		symbol, cell := s.symbols(state)
-		cells := min(max(left*tasks[symbol]/max(rest, 1), 1), left)
-		left, rest = left-cells, rest-tasks[symbol]
-		drawn.WriteString(s.of(state.Group(), strings.Repeat(cell, cells)))
+		bar += s.of(state.Group(), strings.Repeat(cell, cells))
+		word := map[view.State]string{view.Look: "done, look"}[state]
+		switch {
+		case tasks[symbol] == 0:
+			order, words[symbol] = append(order, symbol), cmp.Or(word, string(state))
+		case state.Group() != view.Waiting:
+			words[symbol] += ", " + string(state)
+		default:
+			words[symbol] = string(view.Waiting)
+		}
+		tasks[symbol] += count
 	}
-	return drawn.String() + strings.Repeat(" ", left) + "  " + words
+	for i, symbol := range order {
+		order[i] = fmt.Sprintf("%s %d %s", symbol, tasks[symbol], words[symbol])
+	}
+	return bar, cut(strings.Join(order, "  "), width)
 }
 
 // cut shortens a line to so many columns.

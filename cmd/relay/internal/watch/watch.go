@@ -56,7 +56,6 @@ func Run(ctx context.Context, a *cli.App, run string) error {
 	}
 	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(a.Out.Dest), tea.WithEnvironment(a.Environ),
 		tea.WithColorProfile(profile), tea.WithFPS(framesASecond)).Run()
-	m.pane.begin(taskPage, "") // ends a log that is followed
 	if m.win.night.Run.State == view.On {
 		fmt.Fprintln(a.Err, "relay: the run goes on; relay watch shows it again, relay stop stops it")
 	}

@@ -37,16 +37,15 @@ func (n *night) Next(context.Context) (*view.Night, error) {
 	return nil, nil //nolint:nilnil // nothing changes
 }
 
-func (n *night) Graph() string               { return graphText(n.Epic, n.Night.Graph, n.of.Graph(n.Now)) }
-func (n *night) Timeline() *view.Timeline    { return n.of.Timeline(n.Now) }
-func (n *night) Forecast(int) *view.Forecast { return nil }
+func (n *night) Graph() string            { return graphText(n.Epic, n.Night.Graph, n.of.Graph(n.Now)) }
+func (n *night) Timeline() *view.Timeline { return n.of.Timeline(n.Now) }
 
 func (n *night) Part(_ context.Context, id string, part agentlog.AttemptPart, _ int) string {
-	return fmt.Sprintf("%s of %s\n+added \x1b[31mred\x1b[0m\n-removed\t%s", part, id, strings.Repeat("long ", 60))
-}
-
-func (n *night) Log(id string) (more func() string, done func()) {
-	return func() string { return "22:10:00 says     " + id + " goes on\n" }, func() {}
+	return map[agentlog.AttemptPart]string{
+		"":                id + "  a task of the night\n\nattempt 1  06:00  13m  claude  failure (check, charged)\n  asks: " + strings.Repeat("per line or per invoice? ", 12),
+		agentlog.PartDiff: "diff --git a/tax.go b/tax.go\n@@ -1,2 +1,2 @@\n+added \x1b[31mred\x1b[0m\n-removed\t" + strings.Repeat("long ", 60),
+		agentlog.PartLog:  strings.Repeat("22:10:00 says     "+id+" goes on\n", 40),
+	}[part]
 }
 
 func (n *night) Do(_ context.Context, act Act) (string, error) {
@@ -62,9 +61,10 @@ func screenOf(tb testing.TB, tasks, w, h int) (*model, *night) {
 	tb.Helper()
 	made := viewtest.Of(tb, tasks)
 	n := &night{Night: made, of: made.Builder()}
-	m := newModel(tb.Context(), n, n.of.Night(made.Now), func() time.Time { return made.Now }, style{zone: time.UTC})
+	shown := n.of.Night(made.Now)
+	shown.Forecast = &view.Forecast{P50: made.Now.Add(33 * time.Minute), P90: made.Now.Add(90 * time.Minute)}
+	m := newModel(tb.Context(), n, shown, func() time.Time { return made.Now }, style{zone: time.UTC})
 	send(m, tea.WindowSizeMsg{Width: w, Height: h})
-	m.win.forecast = &view.Forecast{P50: made.Now.Add(33 * time.Minute), P90: made.Now.Add(90 * time.Minute)}
 	return m, n
 }
 
@@ -181,7 +181,8 @@ func TestKeys(t *testing.T) {
 		{"T38", "p", Act{What: attempts.RequestPause}, "done"},
 	} {
 		m, n := screenOf(t, 40, 80, 24)
-		m.list.selected = c.task
+		m.list.all, m.list.selected = true, c.task
+		m.list.move(0)
 		for _, key := range c.keys {
 			press(m, map[rune]string{'\n': "enter"}[key]+strings.TrimSpace(string(key)))
 		}
