@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -35,7 +36,6 @@ type Feed struct {
 }
 
 const (
-	memoryLimit = 42 << 20         // leaves the collector room beside a night of 10,000 tasks: else it would work all the time
 	remake      = 10 * time.Second // how often a night without events is made: waits end
 	aheadAge    = time.Minute      // of a forecast
 	mostShown   = 512 << 10        // bytes of a part of an attempt that are shown
@@ -61,7 +61,6 @@ func Open(ctx context.Context, a *cli.App, run string) (*Feed, error) {
 			Message: "this epic has no run " + terminal.Quote(run), Hint: "relay watch shows the newest; each folder in runs is of one",
 		}
 	}
-	debug.SetMemoryLimit(memoryLimit)
 	return f, nil
 }
 
@@ -86,6 +85,11 @@ func (f *Feed) Next(ctx context.Context) (*view.Night, error) {
 	}
 	n := f.night.Model.Night(now)
 	if !f.made.IsZero() && now.Sub(f.began) > aheadAge {
+		if f.began.IsZero() { // all has been read
+			debug.SetMemoryLimit(math.MaxInt64)
+			debug.SetGCPercent(heapGrowth)
+			debug.FreeOSMemory()
+		}
 		f.ahead, f.began = f.night.Forecast(now), now
 	}
 	if f.made = now; n.Run.State == view.On {

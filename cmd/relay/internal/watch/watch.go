@@ -22,10 +22,12 @@ import (
 	"relay/orchestrator/view"
 )
 
-// framesASecond bounds how often the screen is drawn. heapGrowth, in per cent, bounds what the beginning takes of the memory.
+// framesASecond bounds how often the screen is drawn. memoryLimit is for the beginning, which makes much garbage. A viewer keeps nearly all
+// that it has read, and heapGrowth, in per cent, is enough for the rest: with a limit near to that the collector would work all the time.
 const (
 	framesASecond = 20
-	heapGrowth    = 50
+	memoryLimit   = 44 << 20
+	heapGrowth    = 20
 )
 
 // Run shows the night that ends with a run until the person leaves it; "" is the newest.
@@ -38,9 +40,7 @@ func Run(ctx context.Context, a *cli.App, run string) error {
 	if term := a.Lookup("TERM"); term == "" || term == "dumb" {
 		return &terminal.Hinted{Err: errors.New("relay watch needs a terminal that can place text (TERM is dumb or not set)"), Code: terminal.Usage, Hint: hint}
 	}
-	if a.Lookup("GOGC") == "" {
-		debug.SetGCPercent(heapGrowth)
-	}
+	debug.SetMemoryLimit(memoryLimit)
 	feed, err := Open(ctx, a, run)
 	if err != nil {
 		return err
