@@ -14,7 +14,6 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/agentlog"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
@@ -26,7 +25,9 @@ import (
 // Feed has the model of a night, and what the commands print of its tasks. It never writes; the functions of the commands carry out
 // decisions of a person.
 type Feed struct {
-	app *cli.App
+	app   *cli.App
+	style style
+	run   func(ctx context.Context, args ...string) (string, error)
 
 	mu    sync.Mutex
 	night *status.Follower
@@ -36,10 +37,10 @@ type Feed struct {
 }
 
 const (
-	remake      = 10 * time.Second // how often a night without events is made: waits end
-	aheadAge    = time.Minute      // of a forecast
-	mostShown   = 512 << 10        // bytes of a part of an attempt that are shown
-	mostLogged  = 500              // entries of the end of a log that are shown
+	remake     = 10 * time.Second // how often a night without events is made: waits end
+	aheadAge   = time.Minute      // of a forecast
+	mostShown  = 512 << 10        // bytes of a part of an attempt that are shown
+	mostLogged = 500              // entries of the end of a log that are shown
 )
 
 // Open reads the night that ends with a run; "" is the newest.
@@ -55,7 +56,7 @@ func Open(ctx context.Context, a *cli.App, run string) (*Feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Feed{app: &quiet, night: night}
+	f := &Feed{app: &quiet, night: night, style: styleOf(a)}
 	if f.Old() && night.Model.Night(a.Now()).Run.ID != run {
 		return nil, &terminal.UsageError{
 			Message: "this epic has no run " + terminal.Quote(run), Hint: "relay watch shows the newest; each folder in runs is of one",
@@ -98,11 +99,29 @@ func (f *Feed) Next(ctx context.Context) (*view.Night, error) {
 	return n, nil
 }
 
-// Graph returns the plan by levels, with the states of tasks.
-func (f *Feed) Graph() string {
+// Page returns a page of the last attempt of a task, the task with all its attempts, or a page of the night.
+func (f *Feed) Page(ctx context.Context, page leaf, row *view.Row, width int) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return graphText(f.night.Plan.Epic, f.night.Plan.Graph, f.night.Model.Graph(f.app.Now()))
+	switch page {
+	case graphPage:
+		return graphText(f.night.Plan.Epic, f.night.Plan.Graph, f.night.Model.Graph(f.app.Now()))
+	case timePage:
+		return f.style.timeline(f.night.Model.Timeline(f.app.Now()), width)
+	}
+	var text bytes.Buffer
+	app := *f.app
+	app.Out = terminal.NewWriter(&bounded{&text})
+	err := f.write(ctx, &app, row.ID, agentlog.AttemptPart(page), width)
+	if text.Len() >= mostShown {
+		text.WriteString("\n… the rest: relay show " + row.ID + " --" + string(page) + f.night.Project.EpicFlag())
+	} else if err != nil {
+		text.WriteString(inWords(err))
+	}
+	if page == taskPage {
+		return f.app.Secrets.Values(summary(row) + text.String())
+	}
+	return f.app.Secrets.Values(text.String())
 }
 
 func graphText(e *epic.Epic, of *epic.Graph, g *view.Graph) string {
@@ -115,40 +134,18 @@ func graphText(e *epic.Epic, of *epic.Graph, g *view.Graph) string {
 	return drawn.String() + "\n* is on the critical path"
 }
 
-// Timeline returns what went on when.
-func (f *Feed) Timeline() *view.Timeline {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.night.Model.Timeline(f.app.Now())
-}
-
-// Part returns a part of the last attempt of a task; "" is the task with all its attempts.
-func (f *Feed) Part(ctx context.Context, id string, part agentlog.AttemptPart, width int) string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var text bytes.Buffer
-	app := *f.app
-	app.Out = terminal.NewWriter(&bounded{&text})
-	t, err := f.night.Plan.Task(id)
-	if err == nil {
-		err = f.write(ctx, &app, t, part, width)
-	}
-	if text.Len() >= mostShown {
-		text.WriteString("\n… the rest: relay show " + id + " --" + string(part) + f.night.Project.EpicFlag())
-	} else if err != nil {
-		text.WriteString(inWords(err))
-	}
-	return f.app.Secrets.Values(text.String())
-}
-
 // inWords returns what a command would say of an error.
 func inWords(err error) string {
 	said := terminal.Diagnose(err)
 	return strings.TrimSpace(strings.Join(said.Messages, "\n") + "\n" + said.Hint)
 }
 
-func (f *Feed) write(ctx context.Context, app *cli.App, t *epic.Task, part agentlog.AttemptPart, width int) error {
+func (f *Feed) write(ctx context.Context, app *cli.App, task string, part agentlog.AttemptPart, width int) error {
 	l, p := f.night.Model.Ledger(), f.night.Project
+	t, err := f.night.Plan.Task(task)
+	if err != nil {
+		return err
+	}
 	rec := l.Record(t.ID)
 	if part == "" {
 		s := agentlog.NewTask(t, rec, l, f.night.Plan.Graph)
@@ -186,36 +183,5 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.to.Write(p)
 }
 
-// Act is something that a person has relay do.
-type Act struct {
-	What attempts.RequestKind
-	Task string // "": the run
-	Text string // an answer
-}
-
-// Do does it as the command of its name does, and returns what that would print.
-func (f *Feed) Do(ctx context.Context, act Act) (string, error) {
-	app := *f.app
-	var said bytes.Buffer
-	app.Err = terminal.NewWriter(&said)
-	if err := cli.RefuseInside(ctx, &app, "relay "+string(act.What)); err != nil {
-		return "", err
-	}
-	p, plan, err := app.PlannedAnyhow(ctx)
-	if err != nil {
-		return "", err
-	}
-	decide := map[attempts.RequestKind]session.Decide{
-		attempts.RequestGate: session.Gate, attempts.RequestUngate: session.Ungate, attempts.RequestRetry: session.Retry,
-		attempts.RequestAnswer: session.Answer, attempts.RequestApprove: session.Approve,
-	}[act.What]
-	if decide == nil {
-		run, err := project.ActiveRun(ctx, p)
-		if err != nil {
-			return "", err
-		}
-		return session.Ask(ctx, p, run.Holder, session.Request{What: act.What, Task: act.Task})
-	}
-	done, err := session.Decision{App: &app, Task: act.Task, Reason: act.Text}.Make(ctx, p, plan, act.What, decide)
-	return strings.TrimSpace(done.Message + " " + said.String()), err
-}
+// Do runs a command of relay, and returns what that prints.
+func (f *Feed) Do(ctx context.Context, args ...string) (string, error) { return f.run(ctx, args...) }

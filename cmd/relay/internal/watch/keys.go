@@ -2,62 +2,38 @@ package watch
 
 import (
 	"cmp"
+	_ "embed"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"relay/attempts"
 	"relay/orchestrator/view"
 )
 
 // help is what ? shows. No key must be remembered: the last line shows those that act on the selected task.
-const help = `Moving
-  up, down, j, k        select a task, or scroll the page
-  page up, page down    ten lines; home, end: the first, the last
-  enter                 open the task; in a wide window: go to its pane
-  tab                   between the list and the pane
-  esc                   back
-  /                     show only tasks with these words (id, title, state …)
-  D                     show all tasks, or fold the long groups
-
-Pages of the selected task
-  enter  why it is here, what was asked, attempts    l  log, followed
-  c  output of checks    d  changes    v  reviews    b  brief
-Pages of the night
-  g  graph by levels, * is the critical path    t  timeline
-
-Deciding, as these commands do
-  a  answer     its question
-  u  ungate     try it again
-  A  approve    take it as it is (asks y/n)
-  r  retry      do it again (asks y/n if its work has landed)
-  x  gate       hold it
-  s  stop TASK  stop its attempt (asks y/n)
-  p  pause      start nothing new, or end the pause
-  S  stop       stop the run (asks y/n)
-
-q quits; a run goes on without its viewers. Ctrl-Z suspends the viewer.`
+//
+//go:embed help.txt
+var help string
 
 // action is a key by which a person decides.
 type action struct {
-	key, word string
-	what      attempts.RequestKind
-	states    string // of tasks on which it acts; "": it acts on the run
-	not       string // why it does not act on others
+	key, word, command string
+	states             string // of tasks on which it acts; "": it acts on the run
+	not                string // why it does not act on others
 }
 
 // actions are the keys by which a person decides, in the order of the last line.
 func actions() []action {
 	return []action{
-		{"a", "answer", attempts.RequestAnswer, "asks", "asks nothing"},
-		{"u", "try again", attempts.RequestUngate, "gated held", "is not gated"},
-		{"A", "approve", attempts.RequestApprove, "look held", "has nothing to approve"},
-		{"r", "do again", attempts.RequestRetry, "done look gated held limited interrupted", "was not tried, or is being tried"},
-		{"x", "hold", attempts.RequestGate, "running ready limited interrupted blocked", "is held or done"},
-		{"s", "stop", attempts.RequestStop, "running", "does not run"},
-		{"p", "pause", attempts.RequestPause, "", ""},
-		{"S", "stop the run", attempts.RequestStop, "", ""},
+		{"a", "answer", "answer", "asks", "asks nothing"},
+		{"u", "try again", "ungate", "gated held", "is not gated"},
+		{"A", "approve", "approve", "look held", "has nothing to approve"},
+		{"r", "do again", "retry", "done look gated held limited interrupted", "was not tried, or is being tried"},
+		{"x", "hold", "gate", "running ready limited interrupted blocked", "is held or done"},
+		{"s", "stop", "stop", "running", "does not run"},
+		{"p", "pause", "pause", "", ""},
+		{"S", "stop the run", "stop", "", ""},
 	}
 }
 
@@ -94,40 +70,36 @@ func offers(r *view.Row, command string) bool {
 	})
 }
 
-// act does what an action's key stands for, or asks before that.
+// act runs the command of an action, or asks before that.
 func (m *model) act(a action) tea.Cmd {
 	if why := m.refused(a); why != "" {
 		m.note = a.key + ": " + why
 		return nil
 	}
-	act, r := Act{What: a.what}, m.list.row
+	args, r := strings.Fields(a.command), m.list.row
 	if a.states != "" {
-		act.Task = r.ID
+		args = append(args, "--", r.ID)
 	}
 	switch {
-	case a.what == attempts.RequestAnswer:
+	case a.key == "a":
 		m.input = &input{task: r.ID}
 		return nil
-	case a.what == attempts.RequestPause && !m.win.night.Run.Paused.IsZero():
-		act.What = attempts.RequestContinue
-	case a.what == attempts.RequestStop, a.what == attempts.RequestApprove, a.what == attempts.RequestRetry && r.Landed != "":
-		m.ask = &act
+	case a.key == "p" && !m.win.night.Run.Paused.IsZero():
+		args = append(args, "--off")
+	case a.key == "S":
+		m.ask = "Stop the run? Its agents are asked to exit; relay work continues it later."
+	case a.key == "s":
+		m.ask = "Stop the attempt of " + r.ID + "? Its work is kept, and this run does not try it again."
+	case a.key == "A":
+		m.ask = "Approve " + r.ID + " as it is?"
+	case a.key == "r" && r.Landed != "":
+		m.ask = "Do " + r.ID + " again? Its work has landed and stays: the next agent begins from there."
+	}
+	if m.ask != "" {
+		m.args = args
 		return nil
 	}
-	return m.do(act)
-}
-
-// question is what is asked before something that is hard to undo.
-func (a *Act) question() string {
-	switch {
-	case a.What == attempts.RequestStop && a.Task == "":
-		return "Stop the run? Its agents are asked to exit; relay work continues it later. y/n"
-	case a.What == attempts.RequestStop:
-		return "Stop the attempt of " + a.Task + "? Its work is kept, and this run does not try it again. y/n"
-	case a.What == attempts.RequestApprove:
-		return "Approve " + a.Task + " as it is? y/n"
-	}
-	return "Retry " + a.Task + "? Its work has landed and stays: the next agent begins from there. y/n"
+	return m.do(args...)
 }
 
 // key does what a key stands for.
@@ -135,9 +107,9 @@ func (m *model) key(key, text string) tea.Cmd {
 	if m.input != nil {
 		return m.typed(key, text)
 	}
-	if act := m.ask; act != nil {
-		if m.ask = nil; key == "y" {
-			return m.do(*act)
+	if m.ask != "" {
+		if m.ask = ""; key == "y" {
+			return m.do(m.args...)
 		}
 		m.note = "nothing was done"
 		return nil
@@ -153,7 +125,7 @@ func (m *model) key(key, text string) tea.Cmd {
 	}[key]; ok {
 		return m.move(by)
 	}
-	if to, ok := map[string]page{
+	if to, ok := map[string]leaf{
 		"c": checks, "d": diff, "b": brief, "v": reviews, "l": logPage, "g": graphPage, "t": timePage, "?": helpPage,
 	}[key]; ok {
 		m.pane.open = m.pane.open || !m.win.isWide() && !to.ofNight()

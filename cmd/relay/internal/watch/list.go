@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relay/epic/plaintext"
+	"relay/orchestrator/page"
 	"relay/orchestrator/view"
 )
 
@@ -212,7 +213,7 @@ func (l *list) says(it item) (right, says string) {
 		if r.Attempt > 1 {
 			right = fmt.Sprintf("try %d of %d", r.Attempt, r.Max)
 		}
-		return right, fmt.Sprintf("%-6s %s  %s", plaintext.Fit(r.Agent, 12), took(l.now().Sub(r.Since)), map[view.Phase]string{
+		return right, fmt.Sprintf("%-6s %s  %s", plaintext.Fit(r.Agent, 12), page.Span(l.now().Sub(r.Since).Seconds()), map[view.Phase]string{
 			view.PhaseAgent: "the agent works", view.PhaseChecks: "checks run", view.PhaseReview: "in review", view.PhaseLanding: "about to land",
 		}[r.Phase])
 	case view.Waiting:

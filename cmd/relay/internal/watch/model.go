@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,19 +11,16 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/agentlog"
 	"relay/epic/plaintext"
 	"relay/orchestrator/view"
 )
 
-// source is where a night comes from, and who does what a person decides.
+// source is where a night and its pages come from. Do runs a command of relay, and returns what that prints.
 type source interface {
 	Old() bool
 	Next(ctx context.Context) (*view.Night, error)
-	Graph() string
-	Timeline() *view.Timeline
-	Part(ctx context.Context, id string, part agentlog.AttemptPart, width int) string
-	Do(ctx context.Context, act Act) (string, error)
+	Page(ctx context.Context, page leaf, row *view.Row, width int) string
+	Do(ctx context.Context, args ...string) (string, error)
 }
 
 // lookEvery is how often files are looked at. A look that takes long is followed by a rest of so many times that.
@@ -42,8 +38,9 @@ type model struct {
 	pane   pane
 
 	input *input
-	ask   *Act   // waits for y or n
-	note  string // what became of a key
+	ask   string   // a question that waits for y or n
+	args  []string // of the command that y runs
+	note  string   // what became of a key
 }
 
 // input is a line that a person types: an answer, or a filter.
@@ -62,7 +59,7 @@ type (
 		took  time.Duration
 	}
 	pageMsg struct {
-		page page
+		page leaf
 		of   string
 		text string
 	}
@@ -143,7 +140,7 @@ func (m *model) take(msg *nightMsg) tea.Cmd {
 }
 
 // turn has a page read in the background, if the pane is shown.
-func (m *model) turn(to page) tea.Cmd {
+func (m *model) turn(to leaf) tea.Cmd {
 	m.pane.begin(to, m.list.selected)
 	if !m.pane.whole() && !m.win.isWide() || m.pane.of == "" && !to.ofNight() {
 		return nil
@@ -154,20 +151,10 @@ func (m *model) turn(to page) tea.Cmd {
 
 // read returns what reads the page of the pane.
 func (m *model) read() func() *pageMsg {
-	ctx, from, draw, width, row := m.ctx, m.source, m.win.style, max(m.pane.width()-2, 20), m.list.row
-	msg := &pageMsg{page: m.pane.page, of: m.pane.of}
+	ctx, from, width, row, msg := m.ctx, m.source, max(m.pane.width()-2, 20), m.list.row, &pageMsg{page: m.pane.page, of: m.pane.of}
 	return func() *pageMsg {
-		switch msg.page {
-		case helpPage:
-			msg.text = help
-		case graphPage:
-			msg.text = from.Graph()
-		case timePage:
-			msg.text = strings.Join(draw.timeline(from.Timeline(), width), "\n")
-		default:
-			if msg.text = from.Part(ctx, msg.of, agentlog.AttemptPart(msg.page), width); msg.page == taskPage {
-				msg.text = summary(row) + msg.text
-			}
+		if msg.text = help; msg.page != helpPage {
+			msg.text = from.Page(ctx, msg.page, row, width)
 		}
 		return msg
 	}
@@ -187,7 +174,7 @@ func (m *model) typed(key, text string) tea.Cmd {
 		m.note = "the answer is empty: type it, or press esc"
 	case key == "enter":
 		m.input = nil
-		return m.do(Act{What: attempts.RequestAnswer, Task: in.task, Text: strings.TrimSpace(in.text)})
+		return m.do("answer", "--", in.task, strings.TrimSpace(in.text))
 	case key == "backspace":
 		_, size := utf8.DecodeLastRuneInString(in.text)
 		in.text = in.text[:len(in.text)-size]
@@ -201,12 +188,12 @@ func (m *model) typed(key, text string) tea.Cmd {
 	return nil
 }
 
-// do has something done, in the background.
-func (m *model) do(act Act) tea.Cmd {
-	m.note = fmt.Sprintf("%s %s …", act.What, act.Task)
+// do runs a command of relay in the background.
+func (m *model) do(args ...string) tea.Cmd {
+	m.note = "relay " + strings.Join(args, " ") + " …"
 	ctx, from := m.ctx, m.source
 	return func() tea.Msg {
-		said, err := from.Do(ctx, act)
+		said, err := from.Do(ctx, args...)
 		return doneMsg{said, err}
 	}
 }
@@ -250,8 +237,8 @@ func (m *model) screen() (lines []string) {
 func (m *model) foot() []string {
 	said := m.note
 	switch {
-	case m.ask != nil:
-		said = m.ask.question()
+	case m.ask != "":
+		said = m.ask + " y/n"
 	case m.input != nil && m.input.task != "":
 		said = "answer to " + m.input.task + " (enter sends, esc does not): " + m.input.text + "_"
 	case m.input != nil:

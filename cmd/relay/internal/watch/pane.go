@@ -11,23 +11,23 @@ import (
 	"relay/orchestrator/view"
 )
 
-// page is what the pane shows.
-type page string
+// leaf is a page that the pane shows.
+type leaf string
 
 // Pages of a task, and those of the whole night, which take the whole screen.
 const (
-	taskPage  page = ""
-	checks    page = page(agentlog.PartChecks)
-	diff      page = page(agentlog.PartDiff)
-	brief     page = page(agentlog.PartBrief)
-	reviews   page = page(agentlog.PartReview)
-	logPage   page = page(agentlog.PartLog)
-	graphPage page = "graph"
-	timePage  page = "timeline"
-	helpPage  page = "help"
+	taskPage  leaf = ""
+	checks    leaf = leaf(agentlog.PartChecks)
+	diff      leaf = leaf(agentlog.PartDiff)
+	brief     leaf = leaf(agentlog.PartBrief)
+	reviews   leaf = leaf(agentlog.PartReview)
+	logPage   leaf = leaf(agentlog.PartLog)
+	graphPage leaf = "graph"
+	timePage  leaf = "timeline"
+	helpPage  leaf = "help"
 )
 
-func (p page) ofNight() bool { return p == graphPage || p == timePage || p == helpPage }
+func (p leaf) ofNight() bool { return p == graphPage || p == timePage || p == helpPage }
 
 // lineLength bounds a line, in bytes.
 const lineLength = 2000
@@ -36,7 +36,7 @@ const lineLength = 2000
 type pane struct {
 	*window
 
-	page    page
+	page    leaf
 	of      string // id of the task that was read
 	open    bool   // it has the whole screen
 	focused bool   // the keys that move are for it
@@ -56,7 +56,7 @@ func (p *pane) width() int {
 }
 
 // begin makes room for a page that is to be read.
-func (p *pane) begin(to page, of string) {
+func (p *pane) begin(to leaf, of string) {
 	if to != p.page || of != p.of {
 		p.scroll, p.lines = 0, nil
 	}
@@ -109,7 +109,7 @@ func (p *pane) draw(r *view.Row, height int) (lines []string) {
 	if last > 0 {
 		where = fmt.Sprintf("line %d of %d", min(p.scroll, last)+1, len(p.lines))
 	}
-	name := map[page]string{
+	name := map[leaf]string{
 		checks: "output of the last attempt's checks", diff: "what the last attempt changed", brief: "the brief", reviews: "what reviewers said",
 		logPage: "log of the last attempt, followed",
 	}[p.page]

@@ -103,14 +103,3 @@ func spread(left, right string, width int) string {
 
 // clock returns the time of day.
 func (s style) clock(t time.Time) string { return t.In(s.zone).Format("15:04") }
-
-// took shows a duration: 42 s, 39 min, 8 h 02.
-func took(d time.Duration) string {
-	switch d = max(d, 0); {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	}
-	return fmt.Sprintf("%d h %02d", int(d.Hours()), int(d.Minutes())%60)
-}

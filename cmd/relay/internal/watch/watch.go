@@ -30,8 +30,8 @@ const (
 	heapGrowth    = 20
 )
 
-// Run shows the night that ends with a run until the person leaves it; "" is the newest.
-func Run(ctx context.Context, a *cli.App, run string) error {
+// Run shows the night that ends with a run until the person leaves it; "" is the newest. Decisions are commands that relay runs.
+func Run(ctx context.Context, a *cli.App, run string, relay func(ctx context.Context, args ...string) (string, error)) error {
 	hint := "relay status shows how the epic stands, relay status --watch goes on with it"
 	in, isFile := a.In.(*os.File)
 	if !isFile || !a.CanAsk() || !terminal.IsTerminal(a.Out.Dest) {
@@ -45,11 +45,12 @@ func Run(ctx context.Context, a *cli.App, run string) error {
 	if err != nil {
 		return err
 	}
+	feed.run = relay
 	night, err := feed.Next(ctx)
 	if err != nil {
 		return err
 	}
-	m := newModel(ctx, feed, night, a.Now, styleOf(a))
+	m := newModel(ctx, feed, night, a.Now, feed.style)
 	profile := colorprofile.Ascii
 	if a.Out.Palette {
 		profile = colorprofile.ANSI

@@ -7,6 +7,7 @@ import (
 
 	"relay/epic/plaintext"
 	"relay/orchestrator/limits"
+	"relay/orchestrator/page"
 	"relay/orchestrator/view"
 )
 
@@ -40,7 +41,7 @@ func (w *window) head() []string {
 		right = w.style.clock(until) + "  "
 	}
 	if !n.Run.Began.IsZero() {
-		right += took(until.Sub(n.Run.Began))
+		right += page.Span(until.Sub(n.Run.Began).Seconds())
 	}
 	if u := n.Money.Night; u.CostUSD > 0 {
 		right += fmt.Sprintf("  %.2f", u.CostUSD)
