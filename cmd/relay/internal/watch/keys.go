@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"cmp"
 	_ "embed"
 	"slices"
 	"strings"
@@ -19,19 +18,19 @@ var help string
 // action is a key by which a person decides.
 type action struct {
 	key, word, command string
-	states             string // of tasks on which it acts; "": it acts on the run
-	not                string // why it does not act on others
+	not                string // why it does not act on a task; "": it acts on the run
+	states             string // of tasks on which it acts besides those whose rows offer its command
 }
 
 // actions are the keys by which a person decides, in the order of the last line.
 func actions() []action {
 	return []action{
-		{"a", "answer", "answer", "asks", "asks nothing"},
-		{"u", "try again", "ungate", "gated held", "is not gated"},
-		{"A", "approve", "approve", "look held", "has nothing to approve"},
-		{"r", "do again", "retry", "done look gated held limited interrupted", "was not tried, or is being tried"},
-		{"x", "hold", "gate", "running ready limited interrupted blocked", "is held or done"},
-		{"s", "stop", "stop", "running", "does not run"},
+		{"a", "answer", "answer", "asks nothing", ""},
+		{"u", "try again", "ungate", "is not gated", ""},
+		{"A", "approve", "approve", "has nothing to approve", ""},
+		{"r", "do again", "retry", "has no work to do again", "done limited interrupted"},
+		{"x", "hold", "gate", "is held or done", "running ready limited interrupted blocked"},
+		{"s", "stop", "stop", "does not run", "running"},
 		{"p", "pause", "pause", "", ""},
 		{"S", "stop the run", "stop", "", ""},
 	}
@@ -43,31 +42,20 @@ func (m *model) refused(a action) string {
 	switch {
 	case m.source.Old():
 		return "this night is not the newest: relay watch shows that"
-	case a.states == "" && m.win.night.Run.State != view.On:
+	case a.not == "" && m.win.night.Run.State != view.On:
 		return "no run is on: relay work starts one"
-	case a.states == "":
+	case a.not == "":
 		return ""
 	case r == nil:
 		return "no task is selected"
-	}
-	can := slices.Contains(strings.Fields(a.states), string(r.State))
-	if r.State == view.Held { // some are approved, some are tried again, as the model offers it
-		can = can && (a.key == "r" || a.key == "A" && offers(r, "approve") || a.key == "u" && !offers(r, "retry"))
-	}
-	switch {
-	case can:
+	case slices.Contains(strings.Fields(a.states), string(r.State)):
+		return ""
+	case slices.ContainsFunc(commands(r), func(c view.Command) bool { return strings.HasPrefix(c.Type, "relay "+a.command+" ") }):
 		return ""
 	case r.State == view.Asks:
 		return r.ID + " " + a.not + ", it asks you: a answers"
 	}
 	return r.ID + " " + a.not
-}
-
-// offers reports whether a row offers a command of relay.
-func offers(r *view.Row, command string) bool {
-	return slices.ContainsFunc(append(slices.Clone(r.Choices), *cmp.Or(r.First, &view.Command{})), func(c view.Command) bool {
-		return strings.HasPrefix(c.Type, "relay "+command+" ")
-	})
 }
 
 // act runs the command of an action, or asks before that.
@@ -77,7 +65,7 @@ func (m *model) act(a action) tea.Cmd {
 		return nil
 	}
 	args, r := strings.Fields(a.command), m.list.row
-	if a.states != "" {
+	if a.not != "" {
 		args = append(args, "--", r.ID)
 	}
 	switch {
@@ -182,14 +170,14 @@ func (m *model) keyLine() string {
 	if m.input != nil {
 		return "enter takes it  esc leaves it"
 	}
-	parts, r, inPane := []string{"enter open"}, m.list.row, m.pane.open || m.pane.focused
+	parts, inPane := []string{"enter open"}, m.pane.open || m.pane.focused
 	if inPane {
 		parts = []string{"esc back"}
 	} else if m.win.isWide() {
 		parts = append(parts, "up and down move", "tab pane")
 	}
 	for _, a := range actions() {
-		if a.states != "" && m.refused(a) == "" && (a.key != "r" || r.State != view.Gated) { // u does that as well
+		if a.not != "" && m.refused(a) == "" {
 			parts = append(parts, a.key+" "+a.word)
 		}
 	}
@@ -211,7 +199,7 @@ func (m *model) keyLine() string {
 func (m *model) keysOfRun() (keys string) {
 	for _, a := range actions() {
 		switch {
-		case a.states != "" || m.refused(a) != "":
+		case a.not != "" || m.refused(a) != "":
 		case a.key == "p" && !m.win.night.Run.Paused.IsZero():
 			keys = "p end the pause"
 		default:

@@ -245,12 +245,20 @@ func firstOf(r *view.Row) string {
 		return strings.TrimPrefix("press "+key+": ", "press : ") + r.First.Type
 	}
 	if r.Equal { // none of the answers is the usual one
-		for _, c := range append([]view.Command{*r.First}, r.Choices...) {
+		for _, c := range commands(r) {
 			asks += " " + c.Type[strings.LastIndexByte(c.Type, ' ')+1:] + " " + c.For + "?"
 		}
 		asks = " (asks:" + asks + ")"
 	}
 	return "a answer" + asks
+}
+
+// commands are those that a row offers, the first one first.
+func commands(r *view.Row) []view.Command {
+	if r.First == nil {
+		return nil
+	}
+	return append([]view.Command{*r.First}, r.Choices...)
 }
 
 // waitFor says which tasks wait for one; "": none do.

@@ -210,22 +210,20 @@ func (m *model) screen() (lines []string) {
 	if w.w <= 0 || w.h <= 0 {
 		return nil
 	}
+	blank, left := make([]string, body), w.w-m.pane.width()-1
 	switch r := m.list.row; {
 	case m.pane.whole():
-		lines = m.pane.draw(r, body)
+		lines = append(m.pane.draw(r, body), blank...)
 	case !w.isWide():
-		lines = m.list.draw(w.w, body)
+		lines = append(m.list.draw(w.w, body), blank...)
 	default:
-		left := w.w - m.pane.width() - 1
-		list, beside := m.list.draw(left-1, body), m.pane.draw(r, body)
-		line := w.style.pick("│", "|")
-		for i := range body {
-			row := slices.Concat(list, make([]string, body))[i]
+		beside, between := append(m.pane.draw(r, body), blank...), w.style.pick("│", "|")
+		for i, row := range append(m.list.draw(left-1, body), blank...)[:body] {
 			filled := displaywidth.Options{ControlSequences: true}.String(row)
-			lines = append(lines, row+strings.Repeat(" ", max(left-filled, 0))+line+slices.Concat(beside, make([]string, body))[i])
+			lines = append(lines, row+strings.Repeat(" ", max(left-filled, 0))+between+beside[i])
 		}
 	}
-	lines = slices.Concat(w.head(), lines, make([]string, max(body-len(lines), 0)), m.foot())
+	lines = slices.Concat(w.head(), lines[:body], m.foot())
 	if over := len(lines) - w.h; over > 0 { // a low window keeps its keys
 		at := max(len(w.head())-over, 0)
 		lines = slices.Delete(lines, at, at+over)

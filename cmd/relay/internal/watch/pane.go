@@ -1,12 +1,14 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/cmd/relay/internal/agentlog"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/view"
 )
@@ -72,30 +74,14 @@ func (p *pane) show(msg *pageMsg) {
 	p.lines = nil
 	for line := range strings.SplitSeq(strings.TrimRight(plaintext.Clean(msg.text), "\n"), "\n") {
 		line = strings.ReplaceAll(plaintext.Head(line, lineLength), "\t", "    ")
-		if p.page == diff || p.page.ofNight() {
-			p.lines = append(p.lines, line) // as long as it is
-		} else {
-			p.lines = append(p.lines, wrapped(line, p.width()-2)...)
+		if width := p.width() - 2; p.page != diff && !p.page.ofNight() && displaywidth.String(line) > width {
+			line = terminal.Wrap(line, width, line[:len(line)-len(strings.TrimLeft(line, " "))])
 		}
+		p.lines = append(p.lines, strings.Split(line, "\n")...)
 	}
 	if p.scroll = min(p.scroll, p.last()); atEnd {
 		p.scroll = p.last()
 	}
-}
-
-// wrapped breaks a line at blanks so that its parts fit into so many columns.
-func wrapped(line string, width int) (lines []string) {
-	for width > 1 && displaywidth.String(line) > width {
-		head := displaywidth.TruncateString(line, width, "")
-		if head == "" {
-			break
-		}
-		if at := strings.LastIndexByte(head, ' '); at > len(head)/2 {
-			head = head[:at+1]
-		}
-		lines, line = append(lines, head), line[len(head):]
-	}
-	return append(lines, line)
 }
 
 // last is the furthest that the page can be scrolled.
@@ -135,27 +121,18 @@ func (p *pane) draw(r *view.Row, height int) (lines []string) {
 
 // summary says what the model of the night knows of a task, above all of its attempts.
 func summary(r *view.Row) string {
-	var text strings.Builder
-	for _, line := range append([]string{r.Why}, r.Telling...) {
-		if !r.Asked && line != "" { // a question is below as a whole
-			text.WriteString(line + "\n")
-		}
+	var lines []string
+	if !r.Asked { // a question is below as a whole
+		lines = append(lines, cmp.Or(r.Why, waitFor(r)))
+		lines = append(lines, r.Telling...)
 	}
 	if len(r.Also) > 0 {
-		text.WriteString("the same holds for " + plaintext.Some(r.Also, 8) + "\n")
+		lines = append(lines, "the same holds for "+plaintext.Some(r.Also, 8))
 	}
-	if r.FreesAll > 1 {
-		text.WriteString(waitFor(r) + ": " + plaintext.Some(r.Frees, 5) + "\n")
+	for _, c := range commands(r) {
+		lines = append(lines, "  "+cell(c.Type, 28)+"  "+c.For)
 	}
-	if r.First != nil {
-		for _, c := range append([]view.Command{*r.First}, r.Choices...) {
-			text.WriteString("  " + cell(c.Type, 28) + "  " + c.For + "\n")
-		}
-	}
-	if text.Len() > 0 {
-		text.WriteString("\n")
-	}
-	return text.String()
+	return strings.TrimLeft(strings.Join(append(lines, "", ""), "\n"), "\n")
 }
 
 // tinted colours a line of a diff, and the heads of checks.

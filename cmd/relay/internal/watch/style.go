@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,9 +55,9 @@ func (s style) symbols(of view.State) (row, bar string) {
 // share of the columns for each state.
 func (s style) bar(n *view.Night, width int) (bar, legend string) {
 	var order []string
-	total, tasks, words := max(n.Counts.Total(), 1), map[string]int{}, map[string]string{}
+	total, tasks, symbols := max(n.Counts.Total(), 1), map[string]int{}, map[string]string{}
 	for _, state := range view.States() {
-		count := n.Counts[state]
+		count, word := n.Counts[state], string(state)
 		if count == 0 {
 			continue
 		}
@@ -68,19 +67,17 @@ func (s style) bar(n *view.Night, width int) (bar, legend string) {
 		}
 		symbol, cell := s.symbols(state)
 		bar += s.of(state.Group(), strings.Repeat(cell, cells))
-		word := map[view.State]string{view.Look: "done, look"}[state]
-		switch {
-		case tasks[symbol] == 0:
-			order, words[symbol] = append(order, symbol), cmp.Or(word, string(state))
-		case state.Group() != view.Waiting:
-			words[symbol] += ", " + string(state)
-		default:
-			words[symbol] = string(view.Waiting)
+		if state == view.Look {
+			word = "done, look"
+		} else if state.Group() == view.Waiting {
+			word = string(view.Waiting)
 		}
-		tasks[symbol] += count
+		if tasks[word] += count; tasks[word] == count {
+			order, symbols[word] = append(order, word), symbol
+		}
 	}
-	for i, symbol := range order {
-		order[i] = fmt.Sprintf("%s %d %s", symbol, tasks[symbol], words[symbol])
+	for i, word := range order {
+		order[i] = fmt.Sprintf("%s %d %s", symbols[word], tasks[word], word)
 	}
 	return bar, cut(strings.Join(order, "  "), width)
 }
