@@ -65,7 +65,9 @@ func (p *Project) Read(ctx context.Context) (now *Plan, view *attempts.View, war
 }
 
 // ReadWith is Read with a function that reads the ledger.
-func (p *Project) ReadWith(ctx context.Context, read func() (*attempts.View, error)) (now *Plan, view *attempts.View, warning string, err error) {
+func (p *Project) ReadWith(
+	ctx context.Context, read func() (*attempts.View, error),
+) (now *Plan, view *attempts.View, warning string, err error) {
 	var reading error
 	done := make(chan struct{})
 	go func() {

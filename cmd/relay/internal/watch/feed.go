@@ -72,8 +72,9 @@ func (f *Feed) Old() bool { return f.night.Old() }
 func (f *Feed) Next(ctx context.Context) (*view.Night, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	now, changed, err := f.app.Now(), f.made.IsZero(), error(nil)
+	now, changed := f.app.Now(), f.made.IsZero()
 	if !changed {
+		var err error
 		if f.Old() {
 			return nil, nil //nolint:nilnil // it does not change any more
 		}
@@ -103,10 +104,9 @@ func (f *Feed) Next(ctx context.Context) (*view.Night, error) {
 func (f *Feed) Page(ctx context.Context, page leaf, row *view.Row, width int) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	switch page {
-	case graphPage:
+	if page == graphPage {
 		return graphText(f.night.Plan.Epic, f.night.Plan.Graph, f.night.Model.Graph(f.app.Now()))
-	case timePage:
+	} else if page == timePage {
 		return f.style.timeline(f.night.Model.Timeline(f.app.Now()), width)
 	}
 	var text bytes.Buffer

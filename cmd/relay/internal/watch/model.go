@@ -23,10 +23,12 @@ type source interface {
 	Do(ctx context.Context, args ...string) (string, error)
 }
 
-// lookEvery is how often files are looked at. A look that takes long is followed by a rest of so many times that.
+// lookEvery is how often files are looked at. A look that takes long is followed by a rest of so many times that, but not by a longer one
+// than mostRest.
 const (
 	lookEvery = 500 * time.Millisecond
 	restParts = 50
+	mostRest  = 10 * time.Second
 )
 
 // model is the state of the screen.
@@ -121,7 +123,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // take takes in a night, and has the files looked at again.
 func (m *model) take(msg *nightMsg) tea.Cmd {
-	next := tea.Tick(max(lookEvery, restParts*msg.took), func(time.Time) tea.Msg { return lookMsg{} })
+	next := tea.Tick(min(max(lookEvery, restParts*msg.took), mostRest), func(time.Time) tea.Msg { return lookMsg{} })
 	if msg.err != nil {
 		m.note = plaintext.Line(inWords(msg.err))
 	}

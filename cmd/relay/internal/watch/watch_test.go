@@ -36,10 +36,9 @@ func (n *night) Next(context.Context) (*view.Night, error) {
 }
 
 func (n *night) Page(_ context.Context, page leaf, row *view.Row, width int) string {
-	switch page {
-	case graphPage:
+	if page == graphPage {
 		return graphText(n.Epic, n.Night.Graph, n.of.Graph(n.Now))
-	case timePage:
+	} else if page == timePage {
 		return style{zone: time.UTC}.timeline(n.of.Timeline(n.Now), width)
 	}
 	text := map[leaf]string{

@@ -55,9 +55,8 @@ func (w *window) head() []string {
 		says.Start = ""
 	}
 	bar, legend := w.style.bar(n, w.w-2)
-	lines := []string{
-		w.style.paint(bold, spread(" "+plaintext.Fit(n.Epic.Title, w.w), right, w.w)), spread(" "+says.String(), w.ends(), w.w), " " + bar, " " + legend,
-	}
+	title := w.style.paint(bold, spread(" "+plaintext.Fit(n.Epic.Title, w.w), right, w.w))
+	lines := []string{title, spread(" "+says.String(), w.ends(), w.w), " " + bar, " " + legend}
 	if !w.isLow() {
 		lines = append(lines, "")
 	}
