@@ -25,6 +25,7 @@ type contents struct {
 	taken map[string]TaskRecord // what accepting the edit would change
 	// ineffective is what the edit changes besides, to no effect.
 	ineffective []string
+	whole       bool     // the logs need no ledger beside them
 	ahead       uint64   // the last event in attempt-ledger.yml, if the logs end before it
 	base        []Event  // what the next log has to begin with, because earlier logs are missing
 	file        snapshot // attempt-ledger.yml
@@ -32,11 +33,12 @@ type contents struct {
 	foreign *Settings
 }
 
-// load reads the logs, with a copy of each if keep is set, and checks the ledger against them.
+// load reads the logs, with a copy of each if keep is set, and checks the ledger against them. It calls each, unless it is nil, with every
+// event that it folds.
 //
 // With whole logs the state is their fold, and the ledger is only checked by its checksum: parsing the YAML of 10,000
 // tasks takes longer than everything else together. Where logs are missing the ledger is what they are folded onto.
-func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool) (*contents, error) {
+func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(Event), keep bool) (*contents, error) {
 	file, odd := readLedger(fsys) // before the logs, so that its checksum is in them even while a run goes on
 	if odd != nil && !errors.Is(odd, durable.ErrNotRegular) {
 		return nil, odd
@@ -48,7 +50,7 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool) (*contents, e
 	if len(h.logs) == 0 && file == nil {
 		return nil, cmp.Or(odd, ErrNoLedger)
 	}
-	h.keep = keep
+	h.keep, h.each = keep, each
 	c := &contents{epic: e, log: h}
 	if file != nil {
 		defer func() { c.file.stamp, c.file.sum = file.stamp, file.sum() }()
@@ -67,11 +69,12 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool) (*contents, e
 
 // fill reads the logs, and holds the ledger against them, or folds them onto it when they are not whole.
 func (c *contents) fill(file *ledgerFile, irregular bool) error {
-	whole, err := c.log.readWhole()
+	var err error
+	c.whole, err = c.log.readWhole()
 	switch {
 	case err != nil:
 		return err
-	case !whole:
+	case !c.whole:
 		return c.readOnto(file)
 	case irregular:
 		c.edit = &EditedError{Path: LedgerFile, Unreadable: durable.ErrNotRegular}

@@ -29,7 +29,8 @@ type history struct {
 	torn   []*logFile
 	faults []Fault
 	notes  []string
-	keep   bool // a copy of each log
+	keep   bool        // a copy of each log
+	each   func(Event) // is called with every event; may be nil
 }
 
 // logFile is one run's log, after reading.
@@ -140,6 +141,7 @@ func (h *history) readWhole() (bool, error) {
 		// The crash came while the base was written; nothing was built on it.
 		h.logs[h.start].based = false
 		h.reset(nil)
+		h.each = nil // it would have events twice
 	}
 	return false, nil
 }
@@ -243,7 +245,9 @@ func (h *history) line(l *logFile, line *durable.Line) error {
 		h.fault(l, line.Number, fmt.Sprintf("events %d to %d are missing", h.next, e.Seq-1), "")
 	}
 	h.next, h.sum = e.Seq+1, sum
-	h.fold.apply(&e)
+	if h.fold.apply(&e); h.each != nil {
+		h.each(e)
+	}
 	return nil
 }
 

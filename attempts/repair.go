@@ -151,7 +151,7 @@ func Validate(dir string, e *epic.Epic, g *epic.Graph) ([]Fault, error) {
 }
 
 func validate(fsys durable.FS, e *epic.Epic, g *epic.Graph) ([]Fault, error) {
-	c, err := load(fsys, e, g, false)
+	c, err := load(fsys, e, g, nil, false)
 	if err != nil {
 		return nil, err
 	}

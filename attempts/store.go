@@ -82,7 +82,7 @@ func (s *Store) start(decide policy) error {
 	if err := removeTemps(s.fsys); err != nil {
 		return err
 	}
-	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, true)
+	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, nil, true)
 	if errors.Is(err, ErrNoLedger) && s.opts.Fresh != nil {
 		c, err = createFresh(s.fsys, &s.opts)
 	}

@@ -11,7 +11,9 @@ import (
 type reader struct {
 	problems  *problemList
 	epic      *Epic
-	tasksLost bool // tasks: is something else than tasks, so no name can be looked up
+	parts     []part // of tasks, which are not in the text that is read
+	before    int    // lines before the part that is read
+	tasksLost bool   // tasks: is something else than tasks, so no name can be looked up
 
 	check   validator
 	top     *places

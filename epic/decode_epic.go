@@ -171,6 +171,17 @@ func (r *reader) version(n *yaml.Node) {
 
 func (r *reader) tasks(n *yaml.Node) {
 	if IsNull(n) {
+		parts := r.parts
+		r.parts = nil
+		for _, part := range parts {
+			root, err := Document("", part.text)
+			if err != nil || root == nil {
+				r.problems.add(Place{}, "", "a part of the tasks is not valid: %v", err)
+				return
+			}
+			r.before = part.line
+			r.tasks(root)
+		}
 		return
 	}
 	at, n := placeOf(n), Follow(n)
@@ -194,7 +205,7 @@ func (r *reader) task(key, value *yaml.Node) {
 		r.problems.add(at.whole, "", "a task id must be text, not %s", KindOf(key))
 		return
 	}
-	t := Task{ID: key.Value, Kind: KindFeature, Priority: defaultPriority, Line: at.whole.Line}
+	t := Task{ID: key.Value, Kind: KindFeature, Priority: defaultPriority, Line: r.before + at.whole.Line}
 	switch {
 	case Follow(value).Kind == yaml.MappingNode:
 		r.mapping(value, taskKeys, "task "+quotedTask(t.ID), at, &t)

@@ -1,6 +1,11 @@
 package epic
 
-import "testing"
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
 
 const sample = `version: 2
 id: "20260111-feature-name"
@@ -33,5 +38,32 @@ func TestReadSample(t *testing.T) {
 	g, err := NewGraph(e)
 	if err != nil || g.Len() != 2 || g.Weight(0) != 3 {
 		t.Fatal(g, err)
+	}
+}
+
+// A long epic that is read in parts is the same as one that is read as a whole, and its problems have the same lines.
+func TestReadInParts(t *testing.T) {
+	t.Parallel()
+	long := string(generate(10_000, "layers"))
+	first := strings.Index(long, "\n  T5000:")
+	for name, src := range map[string]string{
+		"plain":            long,
+		"quoted":           long[:first] + "\n  Q1:\n    title: \"one\n  two:\n  three\"" + long[first:],
+		"block":            long[:first] + "\n  Q1:\n    title: q\n    description: |\n      tasks:\n\n        T1:\n" + long[first:],
+		"flow":             long[:first] + "\n  Q1: {title: q,\n  points: 3}" + long[first:],
+		"twice":            long[:first] + "\n  T7: {title: again}" + long[first:],
+		"anchor":           long[:first] + "\n  Q1: {title: &q q}" + long[first:] + "  Q2: {title: *q}\n",
+		"behind":           long + "version: 2\n",
+		"another document": long + "---\na: b\n",
+	} {
+		frame, parts := split([]byte(src))
+		if len(parts) < 2 {
+			t.Fatalf("%s: got %d parts of %d bytes, and %d more", name, len(parts), len(src), len(frame))
+		}
+		want, wantErr := read("epic.yml", []byte(src), nil)
+		got, err := Read("epic.yml", []byte(src))
+		if !reflect.DeepEqual(got, want) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Errorf("%s: got error %v, want %v", name, err, wantErr)
+		}
 	}
 }

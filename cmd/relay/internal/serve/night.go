@@ -24,8 +24,6 @@ type live struct {
 
 	mu    sync.Mutex
 	night *status.Follower
-	ahead *view.Forecast
-	began time.Time // of ahead
 
 	shown    atomic.Pointer[shown]
 	viewers  atomic.Int64
@@ -64,11 +62,10 @@ func stampOf(text string) (a stamp) {
 }
 
 const (
-	every      = time.Second      // the log is read
-	share      = 25               // of the time that is spent on it, at most
-	mostQuiet  = time.Minute      // a page without events is this old at most: some of it depends on the time
-	mostPicked = 500              // tasks, up to which the page of the night has the pictures
-	aheadAge   = 30 * time.Second // of a forecast
+	every      = time.Second // the log is read
+	share      = 25          // of the time that is spent on it, at most
+	mostQuiet  = time.Minute // a page without events is this old at most: some of it depends on the time
+	mostPicked = 500         // tasks, up to which the page of the night has the pictures
 )
 
 // follow keeps what is shown up to date until ctx is done.
@@ -102,11 +99,7 @@ func (l *live) refresh(ctx context.Context) {
 // show makes the next state that is shown. The mutex is held.
 func (l *live) show(tasks []string, troubles ...string) {
 	now, f, before := l.now(), l.night, l.shown.Load()
-	n := f.Model.Night(now)
-	if n.Run.State == view.On && (l.ahead == nil || now.Sub(l.began) > aheadAge) {
-		l.ahead, l.began = f.Forecast(now), now
-	}
-	n.Forecast = l.ahead
+	n := f.Make(now)
 	next := &shown{
 		at: stamp{event: f.Last}, night: n, runs: slices.Clip(f.Runs), parts: map[string]part{}, made: time.Now(),
 		notes: append(slices.Clip(f.Warnings), troubles...), newer: make(chan struct{}),

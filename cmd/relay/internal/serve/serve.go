@@ -107,7 +107,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 
 // newSite reads the epic, and makes the first view of it.
 func newSite(ctx context.Context, p *project.Project, o *Options) (*guard, *site, error) {
-	night, err := status.Follow(ctx, p)
+	night, err := status.Follow(ctx, p, "")
 	if err != nil {
 		return nil, nil, err
 	}

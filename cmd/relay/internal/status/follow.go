@@ -21,6 +21,7 @@ type Follower struct {
 	Last     uint64        // number of the last event
 	Warnings []string      // about the records, from when they were read as a whole
 
+	run  string // that ends the night; "": the newest
 	tail *attempts.Tail
 	held bool
 
@@ -29,30 +30,57 @@ type Follower struct {
 	asked time.Time // for the forecast
 }
 
-// Follow reads all there is of an epic.
-func Follow(ctx context.Context, p *project.Project) (*Follower, error) {
-	f := &Follower{Project: p}
+// Follow reads all there is of an epic, for the night that ends with a run; "" is the newest.
+func Follow(ctx context.Context, p *project.Project, run string) (*Follower, error) {
+	f := &Follower{Project: p, run: run}
 	return f, f.begin(ctx)
 }
 
+// Old reports whether the night is one before the newest.
+func (f *Follower) Old() bool { return f.run != "" }
+
+// Held reports whether somebody is at work on the epic.
+func (f *Follower) Held() bool { return f.held }
+
 // begin reads plan, ledger and logs as a whole.
 func (f *Follower) begin(ctx context.Context) error {
-	pl, v, warning, err := f.Project.Read(ctx)
+	f.Runs, f.Last, f.tail = nil, 0, nil
+	journal := view.NewJournal(f.run)
+	pl, v, warning, err := f.Project.ReadWith(ctx, func() (*attempts.View, error) {
+		return attempts.ReadEvents(f.Project.Dir, func(e attempts.Event) {
+			journal.Add(e)
+			f.see(&e)
+		})
+	})
 	if err != nil {
 		return err
 	}
 	if warning != "" {
 		v.Warnings = append(v.Warnings, warning)
 	}
+	if f.run == v.Ledger.Folded.Run {
+		f.run = ""
+	}
+	if f.Old() {
+		pl = project.RunPlan(f.Project, f.run, pl)
+	}
 	pl.Source = nil // it is long, and viewers do not show it
-	f.Plan, f.Warnings, f.held, f.Runs, f.tail = pl, append(f.Project.Damage, v.Warnings...), v.Running, nil, attempts.NewTail(f.Project.Dir)
-	f.Model = view.New(Input(f.Project, pl, v, ""))
+	f.Plan, f.Warnings, f.held, f.tail = pl, append(f.Project.Damage, v.Warnings...), v.Running, v.Tail
+	if f.tail == nil {
+		journal, f.Runs, f.Last, f.tail = nil, nil, 0, attempts.NewTail(f.Project.Dir)
+	}
+	in := Input(f.Project, pl, v, f.run)
+	in.Journal = journal
+	f.Model = view.New(in)
 	_, _, err = f.take(nil)
 	return err
 }
 
 // Next takes in what has happened since the last call, and returns the tasks it was about. changed is false if nothing has.
 func (f *Follower) Next(ctx context.Context) (tasks []string, changed bool, err error) {
+	if f.tail == nil { // it could not be read
+		return nil, true, f.begin(ctx)
+	}
 	begun := len(f.Runs)
 	tasks, changed, err = f.take(tasks)
 	if err != nil {
@@ -74,14 +102,8 @@ func (f *Follower) take(tasks []string) ([]string, bool, error) {
 	before := f.Last
 	err := f.tail.Next(func(e attempts.Event) error {
 		f.Model.Apply(&e)
-		if f.Last = max(f.Last, e.Seq); e.Task != "" && before > 0 {
+		if f.see(&e); e.Task != "" && before > 0 {
 			tasks = append(tasks, e.Task)
-		}
-		switch n := len(f.Runs) - 1; {
-		case e.RunStarted != nil:
-			f.Runs = append(f.Runs, view.OneRun{ID: e.Run, StartedAt: e.At, Jobs: e.RunStarted.Jobs, Until: e.RunStarted.Until})
-		case e.RunStopped != nil && n >= 0 && f.Runs[n].ID == e.Run:
-			f.Runs[n].StoppedAt, f.Runs[n].ExitCode, f.Runs[n].Reason = e.At, &e.RunStopped.ExitCode, e.RunStopped.Reason
 		}
 		return nil
 	})
@@ -91,27 +113,45 @@ func (f *Follower) take(tasks []string) ([]string, bool, error) {
 	return tasks, f.Last > before, err
 }
 
+// see keeps what the model does not have of an event.
+func (f *Follower) see(e *attempts.Event) {
+	f.Last = max(f.Last, e.Seq)
+	switch n := len(f.Runs) - 1; {
+	case e.RunStarted != nil:
+		f.Runs = append(f.Runs, view.OneRun{ID: e.Run, StartedAt: e.At, Jobs: e.RunStarted.Jobs, Until: e.RunStarted.Until})
+	case e.RunStopped != nil && n >= 0 && f.Runs[n].ID == e.Run:
+		f.Runs[n].StoppedAt, f.Runs[n].ExitCode, f.Runs[n].Reason = e.At, &e.RunStopped.ExitCode, e.RunStopped.Reason
+	}
+}
+
 // Bounds of how old a night without events and a forecast are: waits end, and what runs takes its time.
 const (
 	nightAge = 5 * time.Second
 	aheadAge = 15 * time.Second
 )
 
-// Night takes in what has happened, and returns the night as it is then, with its forecast while a run is on.
+// Night takes in what has happened, and returns the night as it is then.
 func (f *Follower) Night(ctx context.Context, now time.Time) (*view.Night, error) {
 	if _, changed, err := f.Next(ctx); err != nil || !changed && f.night != nil && now.Sub(f.night.At) < nightAge {
 		return f.night, err
 	}
-	f.night = f.Model.Night(now)
-	if f.night.Run.State == view.On && now.Sub(f.asked) > aheadAge {
-		f.ahead, f.asked = f.Forecast(now), now
-	}
-	f.night.Forecast = f.ahead
-	return f.night, nil
+	return f.Make(now), nil
 }
 
-// Forecast estimates when the run that is on ends; nil: too little is known.
-func (f *Follower) Forecast(now time.Time) *view.Forecast {
+// Make returns the night as it is now, with its forecast while a run is on.
+func (f *Follower) Make(now time.Time) *view.Night {
+	f.night = f.Model.Night(now)
+	if f.night.Run.State == view.On {
+		if now.Sub(f.asked) > aheadAge {
+			f.ahead, f.asked = f.forecast(now), now
+		}
+		f.night.Forecast = f.ahead
+	}
+	return f.night
+}
+
+// forecast estimates when the run that is on ends; nil: too little is known.
+func (f *Follower) forecast(now time.Time) *view.Forecast {
 	jobs := 0
 	if n := len(f.Runs); n > 0 {
 		jobs = f.Runs[n-1].Jobs

@@ -1,14 +1,11 @@
 package watch
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
+	"math"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -17,40 +14,31 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/agentlog"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator/picture"
 	"relay/orchestrator/view"
-	"relay/runners"
 )
 
-// Feed keeps the model of a night up to date from the files of the epic. It reads only what has been added to the newest log, and never
-// writes. The functions of the commands carry out decisions of a person.
+// Feed has the model of a night, and what the commands print of its tasks. It never writes; the functions of the commands carry out
+// decisions of a person.
 type Feed struct {
-	app *cli.App
-	run string // the run that was asked for; "": the newest
+	app   *cli.App
+	style style
+	run   func(ctx context.Context, args ...string) (string, error)
 
-	mu      sync.Mutex
-	project *project.Project
-	plan    *project.Plan
-	night   *view.Builder
-	whole   bool      // the night has what the logs say
-	newest  string    // run whose log is read
-	offset  int64     // in that log
-	seq     uint64    // last event that the model has
-	running bool      // somebody is at work on the epic
-	made    time.Time // when the night was made last
+	mu    sync.Mutex
+	night *status.Follower
+	made  time.Time // when the night was made last
+	again bool      // it was made more than once
 }
 
 const (
-	memoryLimit = 42 << 20         // leaves the collector room beside a night of 10,000 tasks: else it would work all the time
-	remake      = 10 * time.Second // how often a night without events is made: waits end
-	reread      = 512 << 10        // bytes of the end of a log that are read twice, so that no event is missed
-	mostShown   = 512 << 10        // bytes of a part of an attempt that are shown
-	mostLogged  = 500              // entries of the end of a log that are shown
+	remake     = 10 * time.Second // how often a night without events is made: waits end
+	mostShown  = 512 << 10        // bytes of a part of an attempt that are shown
+	mostLogged = 500              // entries of the end of a log that are shown
 )
 
 // Open reads the night that ends with a run; "" is the newest.
@@ -62,137 +50,73 @@ func Open(ctx context.Context, a *cli.App, run string) (*Feed, error) {
 		return nil, err
 	}
 	p.Session.Warn = func(string) {}
-	f := &Feed{app: &quiet, run: run, project: p}
-	return f, f.load(ctx)
-}
-
-// load makes the model from the plan and the ledger.
-func (f *Feed) load(ctx context.Context) error {
-	p := f.project
-	plan, known, _, err := p.Read(ctx)
-	if err != nil {
-		return err
-	}
-	if f.run != "" && f.run == known.Ledger.Folded.Run {
-		f.run = ""
-	}
-	if f.run != "" {
-		plan = project.RunPlan(p, f.run, plan)
-	}
-	f.plan, f.newest, f.offset, f.running, f.whole, f.made = plan, f.newestRun(), 0, known.Running, false, time.Time{}
-	if info, err := os.Stat(f.log(f.newest)); err == nil {
-		f.offset = max(info.Size()-reread, 0)
-	}
-	f.night = view.New(status.Input(p, plan, known, f.run))
-	if f.run == "" {
-		return nil
-	}
-	if err = f.replay(); err == nil && f.night.Night(f.app.Now()).Run.ID != f.run {
-		return &terminal.UsageError{
-			Message: "this epic has no run " + terminal.Quote(f.run), Hint: "relay watch shows the newest; each folder in runs is of one",
-		}
-	}
-	return err
-}
-
-// replay reads all logs, which takes as long as all the rest: the ledger alone makes the first screen.
-func (f *Feed) replay() error {
-	err := attempts.Replay(f.project.Dir, func(e attempts.Event) error {
-		f.night.Apply(&e)
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // an epic that was written by hand has none yet
-	}
-	debug.SetMemoryLimit(memoryLimit)
-	f.whole, f.seq = true, f.night.Ledger().Folded.Seq
-	return err
-}
-
-func (f *Feed) log(run string) string {
-	return f.project.File(attempts.RunsDir, run, attempts.EventsFile)
-}
-
-// newestRun returns the newest run with a log; "": there is none.
-func (f *Feed) newestRun() (run string) {
-	runs, _ := os.ReadDir(f.project.File(attempts.RunsDir)) // none: nothing has run yet
-	for _, r := range runs {
-		if project.Exists(f.log(r.Name())) {
-			run = max(run, r.Name())
-		}
-	}
-	return run
-}
-
-// Old reports whether the night is one before the newest, on which nothing can be decided.
-func (f *Feed) Old() bool { return f.run != "" }
-
-// Next returns the night if it has changed since the last call, else nil.
-func (f *Feed) Next(ctx context.Context) (*view.Night, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.Old() && !f.made.IsZero() {
-		return nil, nil //nolint:nilnil // it does not change any more
-	}
-	changed, err := false, error(nil)
-	switch newest := f.newestRun(); {
-	case newest != f.newest:
-		err = f.load(ctx)
-	case f.whole:
-		changed = f.read() > 0
-	case !f.made.IsZero():
-		changed, err = true, f.replay()
-	}
+	night, err := status.Follow(ctx, p, run)
 	if err != nil {
 		return nil, err
 	}
-	if by, err := attempts.HeldBy(f.project.File(attempts.LockFile)); err == nil && (by != nil) != f.running {
-		f.running, changed = by != nil, true
-		f.night.SetRunning(f.running)
-	}
-	now := f.app.Now()
-	if !changed && now.Sub(f.made) < remake {
-		return nil, nil //nolint:nilnil // nothing has changed
-	}
-	f.made = now
-	return f.night.Night(now), nil
-}
-
-// read adds what has been added to the log, and returns how many events that were.
-func (f *Feed) read() (events int) {
-	file, err := runners.OpenRegular(f.log(f.newest))
-	if err != nil {
-		return 0
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil || info.Size() == f.offset {
-		return 0
-	}
-	if info.Size() < f.offset { // it was replaced
-		f.offset = 0
-	}
-	lines := bufio.NewReaderSize(io.NewSectionReader(file, f.offset, info.Size()-f.offset), 64<<10)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return events // the rest is not a whole line yet
-		}
-		f.offset += int64(len(line))
-		var e attempts.Event
-		if json.Unmarshal(line, &e) == nil && e.Seq > f.seq {
-			f.night.Apply(&e)
-			f.seq = e.Seq
-			events++
+	f := &Feed{app: &quiet, night: night, style: styleOf(a)}
+	if f.Old() && night.Model.Night(a.Now()).Run.ID != run {
+		return nil, &terminal.UsageError{
+			Message: "this epic has no run " + terminal.Quote(run), Hint: "relay watch shows the newest; each folder in runs is of one",
 		}
 	}
+	return f, nil
 }
 
-// Graph returns the plan by levels, with the states of tasks.
-func (f *Feed) Graph() string {
+// Old reports whether the night is one before the newest, on which nothing can be decided.
+func (f *Feed) Old() bool { return f.night.Old() }
+
+// Next returns the night if it has changed since the last call, else nil. The first one has no forecast, which takes its time.
+func (f *Feed) Next(ctx context.Context) (*view.Night, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return graphText(f.plan.Epic, f.plan.Graph, f.night.Graph(f.app.Now()))
+	now, changed := f.app.Now(), f.made.IsZero()
+	if !changed {
+		var err error
+		if f.Old() {
+			return nil, nil //nolint:nilnil // it does not change any more
+		}
+		if _, changed, err = f.night.Next(ctx); err != nil {
+			return nil, err
+		}
+		if !changed && now.Sub(f.made) < remake && f.again {
+			return nil, nil //nolint:nilnil // nothing has changed
+		}
+	}
+	first, again := f.made.IsZero(), f.again
+	if f.made, f.again = now, !first; first {
+		return f.night.Model.Night(now), nil
+	}
+	if !again { // all has been read
+		debug.SetMemoryLimit(math.MaxInt64)
+		debug.SetGCPercent(heapGrowth)
+		debug.FreeOSMemory()
+	}
+	return f.night.Make(now), nil
+}
+
+// Page returns a page of the last attempt of a task, the task with all its attempts, or a page of the night.
+func (f *Feed) Page(ctx context.Context, page leaf, row *view.Row, width int) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if page == graphPage {
+		return graphText(f.night.Plan.Epic, f.night.Plan.Graph, f.night.Model.Graph(f.app.Now()))
+	} else if page == timePage {
+		return f.style.timeline(f.night.Model.Timeline(f.app.Now()), width)
+	}
+	var text bytes.Buffer
+	app := *f.app
+	app.Out = terminal.NewWriter(&bounded{&text})
+	err := f.write(ctx, &app, row.ID, agentlog.AttemptPart(page), width)
+	if text.Len() >= mostShown {
+		text.WriteString("\n… the rest: relay show " + row.ID + " --" + string(page) + f.night.Project.EpicFlag())
+	} else if err != nil {
+		text.WriteString(inWords(err))
+	}
+	if page == taskPage {
+		return f.app.Secrets.Values(summary(row) + text.String())
+	}
+	return f.app.Secrets.Values(text.String())
 }
 
 func graphText(e *epic.Epic, of *epic.Graph, g *view.Graph) string {
@@ -205,60 +129,28 @@ func graphText(e *epic.Epic, of *epic.Graph, g *view.Graph) string {
 	return drawn.String() + "\n* is on the critical path"
 }
 
-// Timeline returns what went on when.
-func (f *Feed) Timeline() *view.Timeline {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.night.Timeline(f.app.Now())
-}
-
-// Forecast estimates the end of the run; nil: it is unknown.
-func (f *Feed) Forecast(jobs int) *view.Forecast {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.running || f.Old() {
-		return nil
-	}
-	return status.ForecastOf(f.project, f.plan, f.night.Ledger(), jobs, f.app.Now())
-}
-
-// Part returns a part of the last attempt of a task; "" is the task with all its attempts.
-func (f *Feed) Part(ctx context.Context, id string, part agentlog.AttemptPart, width int) string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var text bytes.Buffer
-	app := *f.app
-	app.Out = terminal.NewWriter(&bounded{&text})
-	t, err := f.plan.Task(id)
-	if err == nil {
-		err = f.write(ctx, &app, t, part, width)
-	}
-	if text.Len() >= mostShown {
-		text.WriteString("\n… the rest: relay show " + id + " --" + string(part) + f.project.EpicFlag())
-	} else if err != nil {
-		text.WriteString(inWords(err))
-	}
-	return f.app.Secrets.Values(text.String())
-}
-
 // inWords returns what a command would say of an error.
 func inWords(err error) string {
 	said := terminal.Diagnose(err)
 	return strings.TrimSpace(strings.Join(said.Messages, "\n") + "\n" + said.Hint)
 }
 
-func (f *Feed) write(ctx context.Context, app *cli.App, t *epic.Task, part agentlog.AttemptPart, width int) error {
-	l := f.night.Ledger()
+func (f *Feed) write(ctx context.Context, app *cli.App, task string, part agentlog.AttemptPart, width int) error {
+	l, p := f.night.Model.Ledger(), f.night.Project
+	t, err := f.night.Plan.Task(task)
+	if err != nil {
+		return err
+	}
 	rec := l.Record(t.ID)
 	if part == "" {
-		s := agentlog.NewTask(t, rec, l, f.plan.Graph)
-		s.AddProgress(f.project)
-		s.Write(app.Out, status.Printer{Now: app.Now(), Width: width, Flag: f.project.EpicFlag(), Dead: !f.running})
+		s := agentlog.NewTask(t, rec, l, f.night.Plan.Graph)
+		s.AddProgress(p)
+		s.Write(app.Out, status.Printer{Now: app.Now(), Width: width, Flag: p.EpicFlag(), Dead: !f.night.Held()})
 		return nil
 	}
 	if part == agentlog.PartBrief && len(rec.Attempts) == 0 {
 		work := session.Options{App: app}
-		brief, err := session.NextBrief(ctx, work.RunOptions(ctx, f.project, f.plan), &attempts.View{Ledger: l}, t)
+		brief, err := session.NextBrief(ctx, work.RunOptions(ctx, p, f.night.Plan), &attempts.View{Ledger: l}, t)
 		_, _ = app.Out.Write(brief)
 		return err
 	}
@@ -266,7 +158,10 @@ func (f *Feed) write(ctx context.Context, app *cli.App, t *epic.Task, part agent
 	if err != nil {
 		return err
 	}
-	return (&agentlog.TaskAttempt{App: app, Project: f.project, Task: t.ID, Attempt: at}).Write(ctx, part)
+	if part == agentlog.PartLog { // as relay logs prints it
+		return agentlog.NewViewer(app, p, agentlog.Options{Tail: mostLogged}).Show([]agentlog.Attempt{{Task: t.ID, Attempt: at}})
+	}
+	return (&agentlog.TaskAttempt{App: app, Project: p, Task: t.ID, Attempt: at}).Write(ctx, part)
 }
 
 // errFull ends the writing of a part that is too long.
@@ -283,69 +178,5 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.to.Write(p)
 }
 
-// Log begins to follow the log of the last attempt of a task: each call of more returns what has come since.
-func (f *Feed) Log(id string) (more func() string, done func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	rec := f.night.Ledger().Record(id)
-	if len(rec.Attempts) == 0 {
-		return func() string { return "" }, func() {}
-	}
-	at := rec.Attempts[len(rec.Attempts)-1]
-	var text bytes.Buffer
-	app := *f.app
-	app.Out = terminal.NewWriter(&text)
-	app.Out.Redact = f.app.Secrets.Values
-	look, end, _ := agentlog.NewViewer(&app, f.project, agentlog.Options{Tail: mostLogged}).Tail(agentlog.Attempt{Task: id, Attempt: &at})
-	var mu sync.Mutex
-	ended := false
-	more = func() string {
-		mu.Lock()
-		defer mu.Unlock()
-		if !ended {
-			_ = look(!at.EndedAt.IsZero()) // a transcript that cannot be read has no more lines
-		}
-		defer text.Reset()
-		return text.String()
-	}
-	return more, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		ended = true
-		end()
-	}
-}
-
-// Act is something that a person has relay do.
-type Act struct {
-	What attempts.RequestKind
-	Task string // "": the run
-	Text string // an answer
-}
-
-// Do does it as the command of its name does, and returns what that would print.
-func (f *Feed) Do(ctx context.Context, act Act) (string, error) {
-	app := *f.app
-	var said bytes.Buffer
-	app.Err = terminal.NewWriter(&said)
-	if err := cli.RefuseInside(ctx, &app, "relay "+string(act.What)); err != nil {
-		return "", err
-	}
-	p, plan, err := app.PlannedAnyhow(ctx)
-	if err != nil {
-		return "", err
-	}
-	decide := map[attempts.RequestKind]session.Decide{
-		attempts.RequestGate: session.Gate, attempts.RequestUngate: session.Ungate, attempts.RequestRetry: session.Retry,
-		attempts.RequestAnswer: session.Answer, attempts.RequestApprove: session.Approve,
-	}[act.What]
-	if decide == nil {
-		run, err := project.ActiveRun(ctx, p)
-		if err != nil {
-			return "", err
-		}
-		return session.Ask(ctx, p, run.Holder, session.Request{What: act.What, Task: act.Task})
-	}
-	done, err := session.Decision{App: &app, Task: act.Task, Reason: act.Text}.Make(ctx, p, plan, act.What, decide)
-	return strings.TrimSpace(done.Message + " " + said.String()), err
-}
+// Do runs a command of relay, and returns what that prints.
+func (f *Feed) Do(ctx context.Context, args ...string) (string, error) { return f.run(ctx, args...) }

@@ -1,137 +1,93 @@
 package watch
 
 import (
-	"cmp"
+	_ "embed"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"relay/attempts"
 	"relay/orchestrator/view"
 )
 
 // help is what ? shows. No key must be remembered: the last line shows those that act on the selected task.
-const help = `Moving
-  up, down, j, k        select a task, or scroll the page
-  page up, page down    ten lines; home, end: the first, the last
-  enter                 open the task; in a wide window: go to its pane
-  tab                   between the list and the pane
-  esc                   back
-  /                     show only tasks with these words (id, title, state …)
-  D                     show all tasks, or fold the long groups
-
-Pages of the selected task
-  enter  why it is here, what was asked, attempts    l  log, followed
-  c  output of checks    d  changes    v  reviews    b  brief
-Pages of the night
-  g  graph by levels, * is the critical path    t  timeline
-
-Deciding, as the commands with these names do
-  a  answer its question    u  ungate: try it again    A  approve (asks y/n)
-  x  gate: hold it          r  retry (asks y/n if its work has landed)
-  s  stop its attempt (asks y/n)
-  p  pause the run, or end the pause    S  stop the run (asks y/n)
-
-q quits; a run goes on without its viewers. Ctrl-Z suspends the viewer.`
+//
+//go:embed help.txt
+var help string
 
 // action is a key by which a person decides.
 type action struct {
-	key, word string
-	what      attempts.RequestKind
-	ofRun     bool
+	key, word, command string
+	not                string // why it does not act on a task; "": it acts on the run
+	states             string // of tasks on which it acts besides those whose rows offer its command
 }
 
 // actions are the keys by which a person decides, in the order of the last line.
 func actions() []action {
 	return []action{
-		{"a", "answer", attempts.RequestAnswer, false},
-		{"u", "ungate", attempts.RequestUngate, false},
-		{"A", "approve", attempts.RequestApprove, false},
-		{"r", "retry", attempts.RequestRetry, false},
-		{"x", "gate", attempts.RequestGate, false},
-		{"s", "stop", attempts.RequestStop, false},
-		{"p", "pause", attempts.RequestPause, true},
-		{"S", "stop the run", attempts.RequestStop, true},
+		{"a", "answer", "answer", "asks nothing", ""},
+		{"u", "try again", "ungate", "is not gated", ""},
+		{"A", "approve", "approve", "has nothing to approve", ""},
+		{"r", "do again", "retry", "has no work to do again", "done limited interrupted"},
+		{"x", "hold", "gate", "is held or done", "running ready limited interrupted blocked"},
+		{"s", "stop", "stop", "does not run", "running"},
+		{"p", "pause", "pause", "", ""},
+		{"S", "stop the run", "stop", "", ""},
 	}
 }
 
 // refused says why an action cannot be done now; "": it can.
 func (m *model) refused(a action) string {
-	r := m.list.row()
+	r := m.list.row
 	switch {
 	case m.source.Old():
 		return "this night is not the newest: relay watch shows that"
-	case a.ofRun && m.win.night.Run.State != view.On:
+	case a.not == "" && m.win.night.Run.State != view.On:
 		return "no run is on: relay work starts one"
-	case a.ofRun:
+	case a.not == "":
 		return ""
 	case r == nil:
 		return "no task is selected"
-	}
-	is := func(states ...view.State) bool { return slices.Contains(states, r.State) }
-	can := map[attempts.RequestKind]bool{
-		attempts.RequestAnswer:  is(view.Asks),
-		attempts.RequestUngate:  is(view.Gated) || is(view.Held) && !offers(r, "retry"),
-		attempts.RequestApprove: is(view.Look) || is(view.Held) && offers(r, "approve"),
-		attempts.RequestRetry:   is(view.Done, view.Look, view.Gated, view.Held, view.Limited, view.Interrupted),
-		attempts.RequestGate:    is(view.Running, view.Ready, view.Limited, view.Interrupted, view.Blocked),
-		attempts.RequestStop:    is(view.Running),
-	}
-	if can[a.what] {
+	case slices.Contains(strings.Fields(a.states), string(r.State)):
 		return ""
+	case slices.ContainsFunc(commands(r), func(c view.Command) bool { return strings.HasPrefix(c.Type, "relay "+a.command+" ") }):
+		return ""
+	case r.State == view.Asks:
+		return r.ID + " " + a.not + ", it asks you: a answers"
 	}
-	why := r.ID + " " + map[attempts.RequestKind]string{
-		attempts.RequestAnswer: "asks nothing", attempts.RequestUngate: "is not gated", attempts.RequestApprove: "has nothing to approve",
-		attempts.RequestRetry: "was not tried, or is being tried", attempts.RequestGate: "is held or done", attempts.RequestStop: "does not run",
-	}[a.what]
-	if r.State == view.Asks && a.what != attempts.RequestAnswer {
-		why += ", it asks you: a answers"
-	}
-	return why
+	return r.ID + " " + a.not
 }
 
-// offers reports whether a row offers a command of relay.
-func offers(r *view.Row, command string) bool {
-	return slices.ContainsFunc(append(slices.Clone(r.Choices), *cmp.Or(r.First, &view.Command{})), func(c view.Command) bool {
-		return strings.HasPrefix(c.Type, "relay "+command+" ")
-	})
-}
-
-// act does what an action's key stands for, or asks before that.
+// act runs the command of an action, or asks before that.
 func (m *model) act(a action) tea.Cmd {
 	if why := m.refused(a); why != "" {
 		m.note = a.key + ": " + why
 		return nil
 	}
-	act, r := Act{What: a.what}, m.list.row()
-	if !a.ofRun {
-		act.Task = r.ID
+	args, r := strings.Fields(a.command), m.list.row
+	if a.not != "" {
+		args = append(args, "--", r.ID)
 	}
 	switch {
-	case a.what == attempts.RequestAnswer:
+	case a.key == "a":
 		m.input = &input{task: r.ID}
 		return nil
-	case a.what == attempts.RequestPause && !m.win.night.Run.Paused.IsZero():
-		act.What = attempts.RequestContinue
-	case a.what == attempts.RequestStop, a.what == attempts.RequestApprove, a.what == attempts.RequestRetry && r.Landed != "":
-		m.ask = &act
+	case a.key == "p" && !m.win.night.Run.Paused.IsZero():
+		args = append(args, "--off")
+	case a.key == "S":
+		m.ask = "Stop the run? Its agents are asked to exit; relay work continues it later."
+	case a.key == "s":
+		m.ask = "Stop the attempt of " + r.ID + "? Its work is kept, and this run does not try it again."
+	case a.key == "A":
+		m.ask = "Approve " + r.ID + " as it is?"
+	case a.key == "r" && r.Landed != "":
+		m.ask = "Do " + r.ID + " again? Its work has landed and stays: the next agent begins from there."
+	}
+	if m.ask != "" {
+		m.args = args
 		return nil
 	}
-	return m.do(act)
-}
-
-// question is what is asked before something that is hard to undo.
-func (a *Act) question() string {
-	switch {
-	case a.What == attempts.RequestStop && a.Task == "":
-		return "Stop the run? Its agents are asked to exit; relay work continues it later. y/n"
-	case a.What == attempts.RequestStop:
-		return "Stop the attempt of " + a.Task + "? Its work is kept, and this run does not try it again. y/n"
-	case a.What == attempts.RequestApprove:
-		return "Approve " + a.Task + " as it is? y/n"
-	}
-	return "Retry " + a.Task + "? Its work has landed and stays: the next agent begins from there. y/n"
+	return m.do(args...)
 }
 
 // key does what a key stands for.
@@ -139,9 +95,9 @@ func (m *model) key(key, text string) tea.Cmd {
 	if m.input != nil {
 		return m.typed(key, text)
 	}
-	if act := m.ask; act != nil {
-		if m.ask = nil; key == "y" {
-			return m.do(*act)
+	if m.ask != "" {
+		if m.ask = ""; key == "y" {
+			return m.do(m.args...)
 		}
 		m.note = "nothing was done"
 		return nil
@@ -157,7 +113,7 @@ func (m *model) key(key, text string) tea.Cmd {
 	}[key]; ok {
 		return m.move(by)
 	}
-	if to, ok := map[string]page{
+	if to, ok := map[string]leaf{
 		"c": checks, "d": diff, "b": brief, "v": reviews, "l": logPage, "g": graphPage, "t": timePage, "?": helpPage,
 	}[key]; ok {
 		m.pane.open = m.pane.open || !m.win.isWide() && !to.ofNight()
@@ -198,35 +154,40 @@ func (m *model) control(key string) tea.Cmd {
 // move scrolls the page, or selects another task.
 func (m *model) move(by int) tea.Cmd {
 	if m.pane.whole() || m.pane.focused {
-		m.pane.scroll = min(max(m.pane.scroll+by, 0), m.pane.last(m.list.row()))
+		m.pane.scroll = min(max(m.pane.scroll+by, 0), m.pane.last())
 		return nil
 	}
 	m.list.move(by)
 	return m.turn(m.pane.page)
 }
 
-// keyLine shows the keys that act on the selected task. The one that people look for is in brackets when it cannot.
+// keyLine shows the keys that act on the selected task.
 func (m *model) keyLine() string {
 	const end = "? help  q quit"
-	parts := []string{"enter open"}
-	switch {
-	case m.pane.page.ofNight():
+	if m.pane.page.ofNight() {
 		return spread("esc back  up and down scroll", end, m.win.w-2)
-	case m.pane.open || m.pane.focused:
-		parts = []string{"esc back", "c checks", "d diff", "l log", "v review", "b brief"}
+	}
+	if m.input != nil {
+		return "enter takes it  esc leaves it"
+	}
+	parts, inPane := []string{"enter open"}, m.pane.open || m.pane.focused
+	if inPane {
+		parts = []string{"esc back"}
+	} else if m.win.isWide() {
+		parts = append(parts, "up and down move", "tab pane")
 	}
 	for _, a := range actions() {
-		if why := m.refused(a); why == "" && !a.ofRun {
+		if a.not != "" && m.refused(a) == "" {
 			parts = append(parts, a.key+" "+a.word)
-		} else if a.what == attempts.RequestUngate && m.needs() && !m.pane.open {
-			parts = append(parts, "("+a.key+" "+a.word+")")
 		}
 	}
-	if !m.pane.open {
-		parts = append(parts, "g graph", "t time", "/ find")
-	}
-	if m.win.isWide() && !m.pane.focused {
-		parts = slices.Insert(parts, 1, "up and down move", "tab pane")
+	switch {
+	case inPane:
+		parts = append(parts, "c checks", "d diff", "l log", "v review", "b brief")
+	case m.win.night.Counts.Total() > fewTasks:
+		parts = append(parts, "c checks", "g graph", "t time", "D all", "/ find")
+	default:
+		parts = append(parts, "c checks", "g graph", "t time")
 	}
 	for len(parts) > 1 && len(strings.Join(parts, "  "))+len(end)+4 > m.win.w {
 		parts = parts[:len(parts)-1]
@@ -234,24 +195,16 @@ func (m *model) keyLine() string {
 	return spread(strings.Join(parts, "  "), end, m.win.w-2)
 }
 
-// needs reports whether the selected task needs a person.
-func (m *model) needs() bool {
-	r := m.list.row()
-	return r != nil && r.State.Group() == view.NeedsYou
-}
-
-// keysOfRun are the keys that act on the run, and why the selected task cannot be ungated.
-func (m *model) keysOfRun() (why, keys string) {
+// keysOfRun are the keys that act on the run.
+func (m *model) keysOfRun() (keys string) {
 	for _, a := range actions() {
-		not := m.refused(a)
 		switch {
-		case a.what == attempts.RequestUngate && m.needs() && not != "" && !m.pane.whole():
-			why = "u: " + not
-		case a.ofRun && not == "" && a.what == attempts.RequestPause && !m.win.night.Run.Paused.IsZero():
+		case a.not != "" || m.refused(a) != "":
+		case a.key == "p" && !m.win.night.Run.Paused.IsZero():
 			keys = "p end the pause"
-		case a.ofRun && not == "":
+		default:
 			keys += "  " + a.key + " " + a.word
 		}
 	}
-	return why, strings.TrimSpace(keys)
+	return strings.TrimSpace(keys)
 }

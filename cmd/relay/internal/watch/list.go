@@ -7,16 +7,15 @@ import (
 	"strings"
 
 	"relay/epic/plaintext"
+	"relay/orchestrator/page"
 	"relay/orchestrator/view"
 )
 
-// item is a line of the list, or two: the head of a group, a task, or how many tasks of the group are folded.
+// item is a task of the list, or a line without one: the head of a group, how many tasks of it are folded, or a blank.
 type item struct {
-	group  view.Group
-	row    *view.Row // nil: a head or a fold
+	group  view.Group // "": a blank line
+	row    *view.Row
 	folded int
-	height int
-	blank  bool // before it
 }
 
 // Rows of a group that are shown at first.
@@ -32,16 +31,13 @@ const (
 type list struct {
 	*window
 
-	selected string // id of a task
-	top      int    // first line that is shown
-	all      bool   // folds are open
+	selected string    // id of a task
+	row      *view.Row // of it; nil: no task is shown
+	top      int       // first line that is shown
+	all      bool      // folds are open
 	filter   string
 	rows     map[view.Group][]*view.Row // that the filter keeps
 	idWidth  int                        // of the longest id, bounded
-}
-
-func groups() []view.Group {
-	return []view.Group{view.NeedsYou, view.Working, view.Waiting, view.IsDone}
 }
 
 // regroup finds the rows of each group that the filter keeps. Of what is done the last comes first.
@@ -69,52 +65,41 @@ func (l *list) regroup() {
 	l.move(0)
 }
 
-// row returns the selected row; nil: there is none.
-func (l *list) row() *view.Row {
-	for _, rows := range l.rows {
-		for _, r := range rows {
-			if r.ID == l.selected {
-				return r
-			}
-		}
-	}
-	return nil
-}
-
 // move moves the selection by so many rows, and to the first row if the selected one is not shown.
 func (l *list) move(by int) {
-	var ids []string
+	var rows []*view.Row
+	at := 0
 	for _, it := range l.items() {
 		if it.row != nil {
-			ids = append(ids, it.row.ID)
+			if it.row.ID == l.selected {
+				at = len(rows)
+			}
+			rows = append(rows, it.row)
 		}
 	}
-	if len(ids) == 0 {
-		l.selected = ""
-		return
+	l.selected, l.row = "", nil
+	if len(rows) > 0 {
+		l.row = rows[min(max(at+by, 0), len(rows)-1)]
+		l.selected = l.row.ID
 	}
-	l.selected = ids[min(max(max(slices.Index(ids, l.selected), 0)+by, 0), len(ids)-1)]
 }
 
-// items are the lines of the list.
+// items are the parts of the list.
 func (l *list) items() (items []item) {
 	used := 0
 	put := func(it item) {
-		if it.height = 1; it.blank {
-			it.height++
-		}
-		if it.row != nil && it.group == view.NeedsYou && (l.isWide() || it.row.ID == l.selected) {
-			it.height++
-		}
-		used += it.height
+		used += l.height(it)
 		items = append(items, it)
 	}
-	for _, g := range groups() {
+	for _, g := range []view.Group{view.NeedsYou, view.Working, view.Waiting, view.IsDone} {
 		rows := l.rows[g]
 		if len(rows) == 0 {
 			continue
 		}
-		put(item{group: g, blank: len(items) > 0 && (l.h >= lowScreen || g == view.Working)})
+		if len(items) > 0 && (!l.isLow() || g == view.Working) {
+			put(item{})
+		}
+		put(item{group: g})
 		shown := len(rows)
 		if !l.all && l.filter == "" && l.night.Counts.Total() > fewTasks {
 			shown = min(shown, l.most(g, used))
@@ -129,41 +114,45 @@ func (l *list) items() (items []item) {
 	return items
 }
 
+// height returns the lines of an item.
+func (l *list) height(it item) int {
+	if it.row != nil && it.group == view.NeedsYou && (l.isWide() || it.row.ID == l.selected) {
+		return 2
+	}
+	return 1
+}
+
 // most returns how many rows of a group are shown, below so many lines of others.
 func (l *list) most(g view.Group, used int) int {
 	switch {
-	case g == view.IsDone && l.h >= lowScreen:
+	case g == view.IsDone && !l.isLow():
 		return max(l.body()-used-1, fewDone)
 	case g == view.IsDone:
 		return fewDone
-	case g == view.Waiting && l.h < lowScreen:
+	case g == view.Waiting && l.isLow():
 		return fewRows
 	}
 	return mostNeeds
 }
 
-// list draws the part of the list around the selected row.
+// draw draws the part of the list around the selected row.
 func (l *list) draw(width, height int) (lines []string) {
 	items := l.items()
 	at, from, to := 0, 0, 0
 	for i, it := range items {
-		if it.row != nil && it.row.ID == l.selected {
-			if from, to = at, at+it.height; i == 1 {
+		if it.row != nil && it.row == l.row {
+			if from, to = at, at+l.height(it); i == 1 {
 				from = 0 // the head as well
 			}
 		}
-		at += it.height
+		at += l.height(it)
 	}
 	l.top = max(min(l.top, from, at-height), 0, to-height)
 	at = 0
 	for _, it := range items {
-		if at += it.height; at <= l.top {
-			continue
-		}
-		drawn := l.drawItem(it, width)
-		lines = append(lines, drawn[max(0, l.top-at+it.height):]...)
-		if len(lines) >= height {
-			break
+		if at += l.height(it); at > l.top && len(lines) < height {
+			drawn := l.drawItem(it, width)
+			lines = append(lines, drawn[max(0, l.top-at+len(drawn)):]...)
 		}
 	}
 	if len(items) == 0 {
@@ -172,27 +161,23 @@ func (l *list) draw(width, height int) (lines []string) {
 	return lines[:min(len(lines), max(height, 0))]
 }
 
-func (l *list) drawItem(it item, width int) (lines []string) {
-	if it.blank {
-		lines = []string{""}
-	}
+// drawItem draws an item. A task that needs a person may have a second line: what to do first, and who waits for that.
+func (l *list) drawItem(it item, width int) []string {
+	r := it.row
 	switch {
-	case it.row != nil:
-		return append(lines, l.drawRow(it, width)...)
-	case it.folded > 0:
-		return append(lines, cut(fmt.Sprintf("   and %d more, D shows them", it.folded), width))
-	}
-	return append(lines, l.style.paint(bold, cut(fmt.Sprintf(" %s %d", strings.ToUpper(string(it.group)), len(l.rows[it.group])), width)))
-}
-
-// drawRow draws a task.
-func (l *list) drawRow(it item, width int) []string {
-	r, mark := it.row, " "
-	if r.ID == l.selected {
-		mark = ">"
+	case r == nil && it.folded > 0:
+		return []string{cut(fmt.Sprintf("   and %d more: D shows all", it.folded), width)}
+	case r == nil && it.group != "":
+		tasks := 0
+		for _, r := range l.rows[it.group] {
+			tasks += 1 + len(r.Also)
+		}
+		return []string{l.style.paint(bold, cut(fmt.Sprintf(" %s %d", strings.ToUpper(string(it.group)), tasks), width))}
+	case r == nil:
+		return []string{""}
 	}
 	symbol, _ := l.style.symbols(r.State)
-	begin := len(mark) + 1 + 1 + l.idWidth + 2
+	begin := l.idWidth + 5
 	right, says := l.says(it)
 	rest := max(width-begin-len(right)-2, 0)
 	title := min(rest*45/100, 44)
@@ -200,17 +185,16 @@ func (l *list) drawRow(it item, width int) []string {
 	if says == "" {
 		text = plaintext.Fit(r.Title, rest)
 	}
-	line := cell(plaintext.Fit(r.ID, l.idWidth), l.idWidth) + "  " + spread(text, right, width-begin)
-	if r.ID == l.selected {
-		line = l.style.paint(reverse, cut(mark+symbol+" "+line, width))
+	line := " " + cell(plaintext.Fit(r.ID, l.idWidth), l.idWidth) + "  " + spread(text, right, width-begin)
+	if r == l.row {
+		line = l.style.paint(reverse, cut(">"+symbol+line, width))
 	} else {
-		line = mark + l.style.of(it.group, symbol) + " " + cut(line, width-3)
+		line = " " + l.style.of(it.group, symbol) + cut(line, width-2)
 	}
-	lines := []string{line}
-	if it.height > len(lines) && it.group == view.NeedsYou {
-		lines = append(lines, strings.Repeat(" ", min(begin, width))+l.second(r, width-begin))
+	if l.height(it) == 1 {
+		return []string{line}
 	}
-	return lines
+	return []string{line, strings.Repeat(" ", min(begin, width)) + spread(firstOf(r), waitFor(r), width-begin)}
 }
 
 // says returns what stands at the right end of a row, and beside the title.
@@ -218,29 +202,25 @@ func (l *list) says(it item) (right, says string) {
 	r := it.row
 	switch it.group {
 	case view.NeedsYou:
-		if says = r.Why; !l.isWide() && len(r.Telling) > 0 {
+		if says = r.Why; len(r.Telling) > 0 {
 			says = r.Telling[0]
 		}
 		if n := len(r.Also); n > 0 {
 			says = fmt.Sprintf("and %d more: %s", n, says)
-		}
-		if l.isWide() && r.FreesAll > 0 {
-			says = "frees " + plaintext.Some(r.Frees, 3) + "; " + says
 		}
 		return string(r.State), says
 	case view.Working:
 		if r.Attempt > 1 {
 			right = fmt.Sprintf("try %d of %d", r.Attempt, r.Max)
 		}
-		return right, fmt.Sprintf("%-6s %s  %s", plaintext.Fit(r.Agent, 12), took(l.now().Sub(r.Since)), phases()[r.Phase])
+		return right, fmt.Sprintf("%-6s %s  %s", plaintext.Fit(r.Agent, 12), page.Span(l.now().Sub(r.Since).Seconds()), map[view.Phase]string{
+			view.PhaseAgent: "the agent works", view.PhaseChecks: "checks run", view.PhaseReview: "in review", view.PhaseLanding: "about to land",
+		}[r.Phase])
 	case view.Waiting:
 		if !r.Until.IsZero() {
 			right = "until " + l.style.clock(r.Until)
 		}
-		if says = r.Why; says == "" {
-			says = string(r.State)
-		}
-		return right, says
+		return right, cmp.Or(r.Why, string(r.State))
 	default:
 		if !r.LandedAt.IsZero() {
 			says = fmt.Sprintf("landed %s  +%d -%d", l.style.clock(r.LandedAt), r.Added, r.Deleted)
@@ -255,48 +235,42 @@ func (l *list) says(it item) (right, says string) {
 	}
 }
 
-// phases say what goes on in an attempt.
-func phases() map[view.Phase]string {
-	return map[view.Phase]string{
-		view.PhaseAgent: "the agent works", view.PhaseChecks: "checks run", view.PhaseReview: "in review", view.PhaseLanding: "about to land",
-	}
-}
-
-// second is the second line of a row that needs a person: what tells most, and what to type first.
-func (l *list) second(r *view.Row, width int) string {
-	if !l.isWide() {
-		return cut(firstOf(r, true), width)
-	}
-	telling := ""
-	if len(r.Telling) > 0 {
-		telling = r.Telling[0]
-	}
-	first := plaintext.Fit(firstOf(r, false), width*6/10)
-	return spread(plaintext.Fit(telling, max(width-len(first)-2, 0)), first, width)
-}
-
-// firstOf says what to type first, and with keys also which key does it.
-func firstOf(r *view.Row, keys bool) string {
+// firstOf says which key a person presses first, and which command that is.
+func firstOf(r *view.Row) string {
 	if r.First == nil {
 		return ""
 	}
-	said := r.First.Type
+	key, asks := keyOf(r.First.Type), ""
+	if key != "a" {
+		return strings.TrimPrefix("press "+key+": ", "press : ") + r.First.Type
+	}
 	if r.Equal { // none of the answers is the usual one
-		said = "a answers: " + mark(r.First) + " " + r.First.For
-		for i := range r.Choices {
-			said += ", " + mark(&r.Choices[i]) + " " + r.Choices[i].For
+		for _, c := range commands(r) {
+			asks += " " + c.Type[strings.LastIndexByte(c.Type, ' ')+1:] + " " + c.For + "?"
 		}
-	} else if key := keyOf(r.First.Type); keys && key != "" {
-		said += "    or press " + key
+		asks = " (asks:" + asks + ")"
 	}
-	if keys && r.FreesAll > 0 {
-		said += "; frees " + plaintext.Some(r.Frees, 3)
-	}
-	return said
+	return "a answer" + asks
 }
 
-// mark returns the last word of a command: the letter of an answer.
-func mark(c *view.Command) string { return c.Type[strings.LastIndexByte(c.Type, ' ')+1:] }
+// commands are those that a row offers, the first one first.
+func commands(r *view.Row) []view.Command {
+	if r.First == nil {
+		return nil
+	}
+	return append([]view.Command{*r.First}, r.Choices...)
+}
+
+// waitFor says which tasks wait for one; "": none do.
+func waitFor(r *view.Row) string {
+	switch {
+	case r.FreesAll == 0:
+		return ""
+	case r.FreesAll == 1:
+		return r.Frees[0] + " waits for it"
+	}
+	return plaintext.Count(r.FreesAll, "task") + " wait for it"
+}
 
 // keyOf returns the key that does what a command does; "": none does.
 func keyOf(command string) (key string) {

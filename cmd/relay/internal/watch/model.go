@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,28 +11,24 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/agentlog"
 	"relay/epic/plaintext"
 	"relay/orchestrator/view"
 )
 
-// source is where a night comes from, and who does what a person decides.
+// source is where a night and its pages come from. Do runs a command of relay, and returns what that prints.
 type source interface {
 	Old() bool
 	Next(ctx context.Context) (*view.Night, error)
-	Graph() string
-	Timeline() *view.Timeline
-	Forecast(jobs int) *view.Forecast
-	Part(ctx context.Context, id string, part agentlog.AttemptPart, width int) string
-	Log(id string) (more func() string, done func())
-	Do(ctx context.Context, act Act) (string, error)
+	Page(ctx context.Context, page leaf, row *view.Row, width int) string
+	Do(ctx context.Context, args ...string) (string, error)
 }
 
-// How often files are looked at, and the end is estimated. A look that takes long is followed by a long rest.
+// lookEvery is how often files are looked at. A look that takes long is followed by a rest of so many times that, but not by a longer one
+// than mostRest.
 const (
 	lookEvery = 500 * time.Millisecond
 	restParts = 50
-	foretell  = time.Minute
+	mostRest  = 10 * time.Second
 )
 
 // model is the state of the screen.
@@ -45,8 +40,9 @@ type model struct {
 	pane   pane
 
 	input *input
-	ask   *Act   // waits for y or n
-	note  string // what became of a key
+	ask   string   // a question that waits for y or n
+	args  []string // of the command that y runs
+	note  string   // what became of a key
 }
 
 // input is a line that a person types: an answer, or a filter.
@@ -61,17 +57,13 @@ type (
 	nightMsg struct {
 		night *view.Night
 		err   error
-		of    string // task whose log is followed
-		more  string // of that log
+		log   *pageMsg // that is followed; nil: none is
 		took  time.Duration
 	}
-	forecastMsg struct{ forecast *view.Forecast }
-	pageMsg     struct {
-		page page
+	pageMsg struct {
+		page leaf
 		of   string
 		text string
-		more func() string
-		done func()
 	}
 	doneMsg struct {
 		said string
@@ -87,24 +79,19 @@ func newModel(ctx context.Context, from source, night *view.Night, now func() ti
 }
 
 // Init begins to look at the files.
-func (m *model) Init() tea.Cmd { return tea.Batch(m.look(), m.foretell(time.Second)) }
+func (m *model) Init() tea.Cmd { return m.look() }
 
 // look reads what is new, once.
 func (m *model) look() tea.Cmd {
-	ctx, from, more, msg := m.ctx, m.source, m.pane.more, nightMsg{of: m.pane.of}
+	ctx, from, read := m.ctx, m.source, func() *pageMsg { return nil }
+	if p := &m.pane; p.page == logPage && p.atEnd() && (p.open || m.win.isWide()) {
+		read = m.read()
+	}
 	return func() tea.Msg {
 		began := time.Now()
-		msg.night, msg.err = from.Next(ctx)
-		if msg.took = time.Since(began); more != nil {
-			msg.more = more()
-		}
-		return msg
+		night, err := from.Next(ctx)
+		return nightMsg{night, err, read(), time.Since(began)}
 	}
-}
-
-func (m *model) foretell(after time.Duration) tea.Cmd {
-	from, jobs := m.source, m.win.night.Run.Jobs
-	return tea.Tick(after, func(time.Time) tea.Msg { return forecastMsg{from.Forecast(jobs)} })
 }
 
 // Update takes in a key, the size of the window, or what was read.
@@ -124,11 +111,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.look()
 	case nightMsg:
 		return m, m.take(&msg)
-	case forecastMsg:
-		m.win.forecast = msg.forecast
-		return m, m.foretell(foretell)
 	case pageMsg:
-		m.pane.show(&msg, m.list.row())
+		m.pane.show(&msg)
 	case doneMsg:
 		if m.note = plaintext.Line(msg.said); msg.err != nil {
 			m.note = plaintext.Line(strings.ReplaceAll(inWords(msg.err), "\n", ": "))
@@ -139,47 +123,40 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // take takes in a night, and has the files looked at again.
 func (m *model) take(msg *nightMsg) tea.Cmd {
-	next := tea.Tick(max(lookEvery, restParts*msg.took), func(time.Time) tea.Msg { return lookMsg{} })
+	next := tea.Tick(min(max(lookEvery, restParts*msg.took), mostRest), func(time.Time) tea.Msg { return lookMsg{} })
 	if msg.err != nil {
 		m.note = plaintext.Line(inWords(msg.err))
 	}
-	if msg.more != "" && m.pane.page == logPage && msg.of == m.pane.of {
-		m.pane.grow(msg.more, m.list.row())
+	if msg.log != nil {
+		m.pane.show(msg.log)
 	}
 	if msg.night == nil {
 		return next
 	}
-	before := m.list.row()
+	before := m.list.row
 	m.win.night = msg.night
-	m.list.regroup()
-	now := m.list.row()
-	if now == before || now == nil || m.pane.page == logPage && before != nil && now.Tries == before.Tries {
+	if m.list.regroup(); m.list.row == before {
 		return next
 	}
 	return tea.Batch(next, m.turn(m.pane.page))
 }
 
 // turn has a page read in the background, if the pane is shown.
-func (m *model) turn(to page) tea.Cmd {
+func (m *model) turn(to leaf) tea.Cmd {
 	m.pane.begin(to, m.list.selected)
 	if !m.pane.whole() && !m.win.isWide() || m.pane.of == "" && !to.ofNight() {
 		return nil
 	}
-	ctx, from, draw, width := m.ctx, m.source, m.win.style, max(m.pane.width()-2, 20)
-	msg := pageMsg{page: to, of: m.pane.of}
-	return func() tea.Msg {
-		switch to {
-		case helpPage:
-			msg.text = help
-		case graphPage:
-			msg.text = from.Graph()
-		case timePage:
-			msg.text = strings.Join(draw.timeline(from.Timeline(), width), "\n")
-		case logPage:
-			msg.more, msg.done = from.Log(msg.of)
-			msg.text = msg.more()
-		default:
-			msg.text = from.Part(ctx, msg.of, agentlog.AttemptPart(to), width)
+	read := m.read()
+	return func() tea.Msg { return *read() }
+}
+
+// read returns what reads the page of the pane.
+func (m *model) read() func() *pageMsg {
+	ctx, from, width, row, msg := m.ctx, m.source, max(m.pane.width()-2, 20), m.list.row, &pageMsg{page: m.pane.page, of: m.pane.of}
+	return func() *pageMsg {
+		if msg.text = help; msg.page != helpPage {
+			msg.text = from.Page(ctx, msg.page, row, width)
 		}
 		return msg
 	}
@@ -199,7 +176,7 @@ func (m *model) typed(key, text string) tea.Cmd {
 		m.note = "the answer is empty: type it, or press esc"
 	case key == "enter":
 		m.input = nil
-		return m.do(Act{What: attempts.RequestAnswer, Task: in.task, Text: strings.TrimSpace(in.text)})
+		return m.do("answer", "--", in.task, strings.TrimSpace(in.text))
 	case key == "backspace":
 		_, size := utf8.DecodeLastRuneInString(in.text)
 		in.text = in.text[:len(in.text)-size]
@@ -213,12 +190,12 @@ func (m *model) typed(key, text string) tea.Cmd {
 	return nil
 }
 
-// do has something done, in the background.
-func (m *model) do(act Act) tea.Cmd {
-	m.note = fmt.Sprintf("%s %s …", act.What, act.Task)
+// do runs a command of relay in the background.
+func (m *model) do(args ...string) tea.Cmd {
+	m.note = "relay " + strings.Join(args, " ") + " …"
 	ctx, from := m.ctx, m.source
 	return func() tea.Msg {
-		said, err := from.Do(ctx, act)
+		said, err := from.Do(ctx, args...)
 		return doneMsg{said, err}
 	}
 }
@@ -235,24 +212,23 @@ func (m *model) screen() (lines []string) {
 	if w.w <= 0 || w.h <= 0 {
 		return nil
 	}
-	switch r := m.list.row(); {
+	blank, left := make([]string, body), w.w-m.pane.width()-1
+	switch r := m.list.row; {
 	case m.pane.whole():
-		lines = m.pane.draw(r, body)
+		lines = append(m.pane.draw(r, body), blank...)
 	case !w.isWide():
-		lines = m.list.draw(w.w, body)
+		lines = append(m.list.draw(w.w, body), blank...)
 	default:
-		left := w.w - m.pane.width() - 1
-		list, beside := m.list.draw(left-1, body), m.pane.draw(r, body)
-		line := w.style.pick("│", "|")
-		for i := range body {
-			row := slices.Concat(list, make([]string, body))[i]
+		beside, between := append(m.pane.draw(r, body), blank...), w.style.pick("│", "|")
+		for i, row := range append(m.list.draw(left-1, body), blank...)[:body] {
 			filled := displaywidth.Options{ControlSequences: true}.String(row)
-			lines = append(lines, row+strings.Repeat(" ", max(left-filled, 0))+line+slices.Concat(beside, make([]string, body))[i])
+			lines = append(lines, row+strings.Repeat(" ", max(left-filled, 0))+between+beside[i])
 		}
 	}
-	lines = slices.Concat(w.head(), lines, make([]string, max(body-len(lines), 0)), m.foot())
+	lines = slices.Concat(w.head(), lines[:body], m.foot())
 	if over := len(lines) - w.h; over > 0 { // a low window keeps its keys
-		lines = slices.Delete(lines, max(headLines-over, 0), max(headLines-over, 0)+over)
+		at := max(len(w.head())-over, 0)
+		lines = slices.Delete(lines, at, at+over)
 	}
 	return lines
 }
@@ -261,8 +237,8 @@ func (m *model) screen() (lines []string) {
 func (m *model) foot() []string {
 	said := m.note
 	switch {
-	case m.ask != nil:
-		said = m.ask.question()
+	case m.ask != "":
+		said = m.ask + " y/n"
 	case m.input != nil && m.input.task != "":
 		said = "answer to " + m.input.task + " (enter sends, esc does not): " + m.input.text + "_"
 	case m.input != nil:
@@ -270,8 +246,7 @@ func (m *model) foot() []string {
 	case said == "" && m.list.filter != "":
 		said = "only tasks with: " + m.list.filter + "   (esc shows all)"
 	case said == "":
-		why, run := m.keysOfRun()
-		said = spread(why, run, m.win.w-2)
+		said = spread("", m.keysOfRun(), m.win.w-2)
 	}
 	for m.input != nil && displaywidth.String(said) >= m.win.w-1 && said != "" { // the end is what is typed
 		_, size := utf8.DecodeRuneInString(said)

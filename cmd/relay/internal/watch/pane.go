@@ -1,52 +1,49 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/cmd/relay/internal/agentlog"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/view"
 )
 
-// page is what the pane shows.
-type page string
+// leaf is a page that the pane shows.
+type leaf string
 
 // Pages of a task, and those of the whole night, which take the whole screen.
 const (
-	taskPage  page = ""
-	checks    page = page(agentlog.PartChecks)
-	diff      page = page(agentlog.PartDiff)
-	brief     page = page(agentlog.PartBrief)
-	reviews   page = page(agentlog.PartReview)
-	logPage   page = page(agentlog.PartLog)
-	graphPage page = "graph"
-	timePage  page = "timeline"
-	helpPage  page = "help"
+	taskPage  leaf = ""
+	checks    leaf = leaf(agentlog.PartChecks)
+	diff      leaf = leaf(agentlog.PartDiff)
+	brief     leaf = leaf(agentlog.PartBrief)
+	reviews   leaf = leaf(agentlog.PartReview)
+	logPage   leaf = leaf(agentlog.PartLog)
+	graphPage leaf = "graph"
+	timePage  leaf = "timeline"
+	helpPage  leaf = "help"
 )
 
-func (p page) ofNight() bool { return p == graphPage || p == timePage || p == helpPage }
+func (p leaf) ofNight() bool { return p == graphPage || p == timePage || p == helpPage }
 
-// Bounds of what is shown.
-const (
-	mostLines  = 4000 // of a log that is followed
-	lineLength = 2000 // bytes of a line
-)
+// lineLength bounds a line, in bytes.
+const lineLength = 2000
 
 // pane shows a page of a task, or of the night.
 type pane struct {
 	*window
 
-	page    page
+	page    leaf
 	of      string // id of the task that was read
 	open    bool   // it has the whole screen
 	focused bool   // the keys that move are for it
 	lines   []string
 	scroll  int
-	more    func() string // what has come of a log since
-	done    func()        // ends it
 }
 
 // whole reports whether the pane has the whole screen.
@@ -61,79 +58,44 @@ func (p *pane) width() int {
 }
 
 // begin makes room for a page that is to be read.
-func (p *pane) begin(to page, of string) {
+func (p *pane) begin(to leaf, of string) {
 	if to != p.page || of != p.of {
 		p.scroll, p.lines = 0, nil
 	}
-	if p.done != nil {
-		p.done()
-	}
-	p.page, p.of, p.more, p.done = to, of, nil, nil
+	p.page, p.of = to, of
 }
 
-// show shows a page that was read, unless another one is wanted by now.
-func (p *pane) show(msg *pageMsg, r *view.Row) {
-	if msg.page != p.page || msg.of != p.of || p.done != nil {
-		if msg.done != nil {
-			msg.done()
-		}
+// show shows a page that was read, unless another one is wanted by now. A log stays at its end.
+func (p *pane) show(msg *pageMsg) {
+	if msg.page != p.page || msg.of != p.of {
 		return
 	}
-	p.lines, p.more, p.done = p.clean(msg.text), msg.more, msg.done
-	if p.scroll = min(p.scroll, p.last(r)); p.page == logPage {
-		p.scroll = p.last(r)
-	}
-}
-
-// grow adds what has come of a log, and stays at its end.
-func (p *pane) grow(text string, r *view.Row) {
-	atEnd := p.scroll >= p.last(r)
-	p.lines = append(p.lines, p.clean(text)...)
-	if p.lines = p.lines[max(0, len(p.lines)-mostLines):]; atEnd {
-		p.scroll = p.last(r)
-	}
-}
-
-// clean returns text of agents and programs as lines without anything that a terminal would obey. Those of a diff and of pictures are not
-// broken.
-func (p *pane) clean(text string) (lines []string) {
-	for line := range strings.SplitSeq(strings.TrimRight(plaintext.Clean(text), "\n"), "\n") {
+	atEnd := p.page == logPage && (p.lines == nil || p.atEnd())
+	p.lines = nil
+	for line := range strings.SplitSeq(strings.TrimRight(plaintext.Clean(msg.text), "\n"), "\n") {
 		line = strings.ReplaceAll(plaintext.Head(line, lineLength), "\t", "    ")
-		if p.page == diff || p.page.ofNight() {
-			lines = append(lines, line)
-		} else {
-			lines = append(lines, wrapped(line, p.width()-2)...)
+		if width := p.width() - 2; p.page != diff && !p.page.ofNight() && displaywidth.String(line) > width {
+			line = terminal.Wrap(line, width, line[:len(line)-len(strings.TrimLeft(line, " "))])
 		}
+		p.lines = append(p.lines, strings.Split(line, "\n")...)
 	}
-	return lines
-}
-
-// wrapped breaks a line at spaces, or else anywhere, into lines of at most so many columns.
-func wrapped(line string, width int) (lines []string) {
-	for width > 1 && displaywidth.String(line) > width {
-		head := displaywidth.TruncateString(line, width, "")
-		if head == "" {
-			break
-		}
-		if at := strings.LastIndexByte(head, ' '); at > len(head)/2 {
-			head = head[:at+1]
-		}
-		lines, line = append(lines, head), line[len(head):]
+	if p.scroll = min(p.scroll, p.last()); atEnd {
+		p.scroll = p.last()
 	}
-	return append(lines, line)
 }
 
 // last is the furthest that the page can be scrolled.
-func (p *pane) last(r *view.Row) int { return max(len(p.content(r))-max(p.body()-paneHead, 1), 0) }
+func (p *pane) last() int { return max(len(p.lines)-max(p.body()-paneHead, 1), 0) }
+
+func (p *pane) atEnd() bool { return p.scroll >= p.last() }
 
 // draw draws the page; r is the selected task, nil without one.
 func (p *pane) draw(r *view.Row, height int) (lines []string) {
-	content, last, width := p.content(r), p.last(r), p.width()-2
-	where := ""
+	last, width, where := p.last(), p.width()-2, ""
 	if last > 0 {
-		where = fmt.Sprintf("line %d of %d", min(p.scroll, last)+1, len(content))
+		where = fmt.Sprintf("line %d of %d", min(p.scroll, last)+1, len(p.lines))
 	}
-	name := map[page]string{
+	name := map[leaf]string{
 		checks: "output of the last attempt's checks", diff: "what the last attempt changed", brief: "the brief", reviews: "what reviewers said",
 		logPage: "log of the last attempt, followed",
 	}[p.page]
@@ -151,47 +113,26 @@ func (p *pane) draw(r *view.Row, height int) (lines []string) {
 		lines = append(lines, "  "+p.style.of(r.State.Group(), symbol)+" "+
 			p.style.paint(bold, spread(r.ID+"  "+plaintext.Fit(r.Title, width), state, width-2)), "  "+spread(name, where, width))
 	}
-	for _, line := range content[min(p.scroll, last):] {
-		if len(lines) >= height {
-			break
-		}
+	for _, line := range p.lines[min(p.scroll, last):] {
 		lines = append(lines, "  "+p.tinted(cut(line, width)))
 	}
 	return lines[:min(len(lines), height)]
 }
 
-// content are the lines of the page. That of a task begins with what the model of the night says of it.
-func (p *pane) content(r *view.Row) (lines []string) {
-	if p.page != taskPage || r == nil {
-		return p.lines
-	}
-	put := func(indent, text string) {
-		if text != "" {
-			lines = append(lines, wrapped(indent+text, p.width()-2)...)
-		}
-	}
-	put("", r.Why)
-	for _, line := range r.Telling {
-		put("| ", line)
+// summary says what the model of the night knows of a task, above all of its attempts.
+func summary(r *view.Row) string {
+	var lines []string
+	if r.State != view.Asks { // a question is below as a whole
+		lines = append(lines, cmp.Or(r.Why, waitFor(r)))
+		lines = append(lines, r.Telling...)
 	}
 	if len(r.Also) > 0 {
-		put("the same holds for ", plaintext.Some(r.Also, 8))
+		lines = append(lines, "the same holds for "+plaintext.Some(r.Also, 8))
 	}
-	if r.FreesAll > 0 {
-		put("frees ", plaintext.Some(r.Frees, 5))
+	for _, c := range commands(r) {
+		lines = append(lines, "  "+cell(c.Type, 28)+"  "+c.For)
 	}
-	if r.State == view.Running {
-		put(r.Agent+", ", phases()[r.Phase]+" for "+took(p.now().Sub(r.PhaseAt)))
-	}
-	if r.First != nil {
-		for _, c := range append([]view.Command{*r.First}, r.Choices...) {
-			put("  ", cell(c.Type, 28)+"  "+c.For)
-		}
-	}
-	if len(lines) > 0 {
-		lines = append(lines, "")
-	}
-	return append(lines, p.lines...)
+	return strings.TrimLeft(strings.Join(append(lines, "", ""), "\n"), "\n")
 }
 
 // tinted colours a line of a diff, and the heads of checks.

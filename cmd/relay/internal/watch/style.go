@@ -3,7 +3,6 @@ package watch
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -52,35 +51,35 @@ func (s style) symbols(of view.State) (row, bar string) {
 	return string([]rune(rows)[at]), string([]rune(bars)[at])
 }
 
-// bar shows the tasks by state in so many columns: each state that there is has one at least.
-func (s style) bar(n *view.Night, width int) string {
-	var legend []string
-	var order []view.State
-	tasks := map[string]int{} // by symbol
+// bar shows the tasks by state in so many columns, and says what its cells mean: as many cells for each task if there is room, else a
+// share of the columns for each state.
+func (s style) bar(n *view.Night, width int) (bar, legend string) {
+	var order []string
+	total, tasks, symbols := max(n.Counts.Total(), 1), map[string]int{}, map[string]string{}
 	for _, state := range view.States() {
-		symbol, _ := s.symbols(state)
-		if tasks[symbol] == 0 && n.Counts[state] > 0 {
-			order = append(order, state)
+		count, word := n.Counts[state], string(state)
+		if count == 0 {
+			continue
 		}
-		tasks[symbol] += n.Counts[state]
-	}
-	for _, state := range order {
-		symbol, _ := s.symbols(state)
-		legend = append(legend, symbol+strconv.Itoa(tasks[symbol]))
-	}
-	words := strings.Join(legend, " ")
-	left, rest := width-displaywidth.String(words)-2, n.Counts.Total()
-	if left < 2*len(order) {
-		return cut(words, width)
-	}
-	var drawn strings.Builder
-	for _, state := range order {
+		cells := max(width/total*count, 1)
+		if total > width {
+			cells = max(width*count/total, 1)
+		}
 		symbol, cell := s.symbols(state)
-		cells := min(max(left*tasks[symbol]/max(rest, 1), 1), left)
-		left, rest = left-cells, rest-tasks[symbol]
-		drawn.WriteString(s.of(state.Group(), strings.Repeat(cell, cells)))
+		bar += s.of(state.Group(), strings.Repeat(cell, cells))
+		if state == view.Look {
+			word = "done, look"
+		} else if state.Group() == view.Waiting {
+			word = string(view.Waiting)
+		}
+		if tasks[word] += count; tasks[word] == count {
+			order, symbols[word] = append(order, word), symbol
+		}
 	}
-	return drawn.String() + strings.Repeat(" ", left) + "  " + words
+	for i, word := range order {
+		order[i] = fmt.Sprintf("%s %d %s", symbols[word], tasks[word], word)
+	}
+	return bar, cut(strings.Join(order, "  "), width)
 }
 
 // cut shortens a line to so many columns.
@@ -101,14 +100,3 @@ func spread(left, right string, width int) string {
 
 // clock returns the time of day.
 func (s style) clock(t time.Time) string { return t.In(s.zone).Format("15:04") }
-
-// took shows a duration: 42 s, 39 min, 8 h 02.
-func took(d time.Duration) string {
-	switch d = max(d, 0); {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	}
-	return fmt.Sprintf("%d h %02d", int(d.Hours()), int(d.Minutes())%60)
-}

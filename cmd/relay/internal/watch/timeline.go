@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/page"
 	"relay/orchestrator/view"
 )
 
 // timeline draws what went on when: a line a job, a column for so many minutes.
-func (s style) timeline(t *view.Timeline, width int) []string {
+func (s style) timeline(t *view.Timeline, width int) string {
 	const label = 4
 	columns := max(width-label, 10)
 	if t.From.IsZero() {
-		return []string{"nothing has happened yet"}
+		return "nothing has happened yet"
 	}
 	each := 24 * time.Hour
 	for _, minutes := range []time.Duration{1440, 720, 240, 120, 60, 30, 15, 10, 5, 2, 1} {
@@ -46,12 +47,13 @@ func (s style) timeline(t *view.Timeline, width int) []string {
 			}
 		}
 	}
-	lines := []string{fmt.Sprintf("a column is %s   %s", took(each), s.pick("─ attempt  + checks  ~ review  / waits  × failed  ╵ landed", "- attempt  + checks  ~ review  / waits  x failed  | landed")), "", s.hours(from, each, at(t.To)+1)}
+	legend := s.pick("─ attempt  + checks  ~ review  / waits  × failed  ╵ landed", "- attempt  + checks  ~ review  / waits  x failed  | landed")
+	lines := []string{fmt.Sprintf("a column is %s   %s", page.Span(each.Seconds()), legend), "", s.hours(from, each, at(t.To)+1)}
 	for i, row := range rows {
 		lines = append(lines, fmt.Sprintf("%3d ", i+1)+strings.TrimRight(string(row), " "))
 	}
 	symbol, _ := s.symbols(view.Done)
-	return append(lines, "  "+symbol+" "+strings.TrimRight(string(marks), " "))
+	return strings.Join(append(lines, "  "+symbol+" "+strings.TrimRight(string(marks), " ")), "\n")
 }
 
 func (s style) pick(utf8, ascii string) string {

@@ -22,14 +22,16 @@ import (
 	"relay/orchestrator/view"
 )
 
-// framesASecond bounds how often the screen is drawn. heapGrowth, in per cent, bounds what the beginning takes of the memory.
+// framesASecond bounds how often the screen is drawn. memoryLimit is for the beginning, which makes much garbage. A viewer keeps nearly all
+// that it has read, and heapGrowth, in per cent, is enough for the rest: with a limit near to that the collector would work all the time.
 const (
 	framesASecond = 20
-	heapGrowth    = 50
+	memoryLimit   = 44 << 20
+	heapGrowth    = 20
 )
 
-// Run shows the night that ends with a run until the person leaves it; "" is the newest.
-func Run(ctx context.Context, a *cli.App, run string) error {
+// Run shows the night that ends with a run until the person leaves it; "" is the newest. Decisions are commands that relay runs.
+func Run(ctx context.Context, a *cli.App, run string, relay func(ctx context.Context, args ...string) (string, error)) error {
 	hint := "relay status shows how the epic stands, relay status --watch goes on with it"
 	in, isFile := a.In.(*os.File)
 	if !isFile || !a.CanAsk() || !terminal.IsTerminal(a.Out.Dest) {
@@ -38,25 +40,23 @@ func Run(ctx context.Context, a *cli.App, run string) error {
 	if term := a.Lookup("TERM"); term == "" || term == "dumb" {
 		return &terminal.Hinted{Err: errors.New("relay watch needs a terminal that can place text (TERM is dumb or not set)"), Code: terminal.Usage, Hint: hint}
 	}
-	if a.Lookup("GOGC") == "" {
-		debug.SetGCPercent(heapGrowth)
-	}
+	debug.SetMemoryLimit(memoryLimit)
 	feed, err := Open(ctx, a, run)
 	if err != nil {
 		return err
 	}
+	feed.run = relay
 	night, err := feed.Next(ctx)
 	if err != nil {
 		return err
 	}
-	m := newModel(ctx, feed, night, a.Now, styleOf(a))
+	m := newModel(ctx, feed, night, a.Now, feed.style)
 	profile := colorprofile.Ascii
 	if a.Out.Palette {
 		profile = colorprofile.ANSI
 	}
 	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(a.Out.Dest), tea.WithEnvironment(a.Environ),
 		tea.WithColorProfile(profile), tea.WithFPS(framesASecond)).Run()
-	m.pane.begin(taskPage, "") // ends a log that is followed
 	if m.win.night.Run.State == view.On {
 		fmt.Fprintln(a.Err, "relay: the run goes on; relay watch shows it again, relay stop stops it")
 	}

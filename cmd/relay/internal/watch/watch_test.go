@@ -15,8 +15,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/clipperhouse/displaywidth"
 
-	"relay/attempts"
-	"relay/cmd/relay/internal/agentlog"
 	"relay/orchestrator/view"
 	"relay/orchestrator/view/viewtest"
 )
@@ -27,8 +25,8 @@ var update = flag.Bool("update", false, "write the golden files")
 type night struct {
 	*viewtest.Night
 
-	of   *view.Builder
-	acts []Act
+	of  *view.Builder
+	ran []string
 }
 
 func (n *night) Old() bool { return false }
@@ -37,21 +35,27 @@ func (n *night) Next(context.Context) (*view.Night, error) {
 	return nil, nil //nolint:nilnil // nothing changes
 }
 
-func (n *night) Graph() string               { return graphText(n.Epic, n.Night.Graph, n.of.Graph(n.Now)) }
-func (n *night) Timeline() *view.Timeline    { return n.of.Timeline(n.Now) }
-func (n *night) Forecast(int) *view.Forecast { return nil }
-
-func (n *night) Part(_ context.Context, id string, part agentlog.AttemptPart, _ int) string {
-	return fmt.Sprintf("%s of %s\n+added \x1b[31mred\x1b[0m\n-removed\t%s", part, id, strings.Repeat("long ", 60))
+func (n *night) Page(_ context.Context, page leaf, row *view.Row, width int) string {
+	if page == graphPage {
+		return graphText(n.Epic, n.Night.Graph, n.of.Graph(n.Now))
+	} else if page == timePage {
+		return style{zone: time.UTC}.timeline(n.of.Timeline(n.Now), width)
+	}
+	text := map[leaf]string{
+		taskPage: row.ID + "  a task of the night\n\nattempt 1  06:00  13m  claude  failure (check, charged)\n  asks: " +
+			strings.Repeat("per line or per invoice? ", 12),
+		diff:    "diff --git a/tax.go b/tax.go\n@@ -1,2 +1,2 @@\n+added \x1b[31mred\x1b[0m\n-removed\t" + strings.Repeat("long ", 60),
+		logPage: strings.Repeat("22:10:00 says     "+row.ID+" goes on\n", 40),
+	}[page]
+	if page == taskPage {
+		return summary(row) + text
+	}
+	return text
 }
 
-func (n *night) Log(id string) (more func() string, done func()) {
-	return func() string { return "22:10:00 says     " + id + " goes on\n" }, func() {}
-}
-
-func (n *night) Do(_ context.Context, act Act) (string, error) {
-	n.acts = append(n.acts, act)
-	if act.What == attempts.RequestGate {
+func (n *night) Do(_ context.Context, args ...string) (string, error) {
+	n.ran = append(n.ran, strings.Join(args, " "))
+	if args[0] == "gate" {
 		return "", errors.New("the run is busy")
 	}
 	return "done", nil
@@ -62,10 +66,11 @@ func screenOf(tb testing.TB, tasks, w, h int) (*model, *night) {
 	tb.Helper()
 	made := viewtest.Of(tb, tasks)
 	n := &night{Night: made, of: made.Builder()}
-	m := newModel(tb.Context(), n, n.of.Night(made.Now), func() time.Time { return made.Now }, style{zone: time.UTC})
-	send(m, tea.WindowSizeMsg{Width: w, Height: h})
+	shown := n.of.Night(made.Now)
 	in := func(minutes time.Duration) time.Time { return made.Now.Add(minutes * time.Minute) }
-	m.win.forecast = &view.Forecast{BasedOn: 9, P10: in(20), P50: in(33), P90: in(90)}
+	shown.Forecast = &view.Forecast{BasedOn: 9, P10: in(20), P50: in(33), P90: in(90)}
+	m := newModel(tb.Context(), n, shown, func() time.Time { return made.Now }, style{zone: time.UTC})
+	send(m, tea.WindowSizeMsg{Width: w, Height: h})
 	return m, n
 }
 
@@ -160,38 +165,37 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		task, keys string
-		want       Act
+		want       string
 		note       string
 	}{
-		{"T26", "aA\n", Act{What: attempts.RequestAnswer, Task: "T26", Text: "A"}, "done"},
-		{"T26", "a\n", Act{}, "the answer is empty: type it, or press esc"},
-		{"T26", "u", Act{}, "u: T26 is not gated, it asks you: a answers"},
-		{"T18", "u", Act{What: attempts.RequestUngate, Task: "T18"}, "done"},
-		{"T18", "r", Act{What: attempts.RequestRetry, Task: "T18"}, "done"},
-		{"T18", "a", Act{}, "a: T18 asks nothing"},
-		{"T22", "Ay", Act{What: attempts.RequestApprove, Task: "T22"}, "done"},
-		{"T22", "An", Act{}, "nothing was done"},
-		{"T22", "ry", Act{What: attempts.RequestRetry, Task: "T22"}, "done"},
-		{"T22", "rr", Act{}, "nothing was done"},
-		{"T39", "sy", Act{What: attempts.RequestStop, Task: "T39"}, "done"},
-		{"T39", "s\n", Act{}, "nothing was done"},
-		{"T39", "x", Act{What: attempts.RequestGate, Task: "T39"}, "the run is busy"},
-		{"T1", "x", Act{}, "x: T1 is held or done"},
-		{"T38", "s", Act{}, "s: T38 does not run"},
-		{"T38", "Sy", Act{What: attempts.RequestStop}, "done"},
-		{"T38", "p", Act{What: attempts.RequestPause}, "done"},
+		{"T26", "aA\n", "answer -- T26 A", "done"},
+		{"T26", "a\n", "", "the answer is empty: type it, or press esc"},
+		{"T26", "u", "", "u: T26 is not gated, it asks you: a answers"},
+		{"T18", "u", "ungate -- T18", "done"},
+		{"T18", "r", "", "r: T18 has no work to do again"},
+		{"T18", "a", "", "a: T18 asks nothing"},
+		{"T22", "Ay", "approve -- T22", "done"},
+		{"T22", "An", "", "nothing was done"},
+		{"T22", "ry", "retry -- T22", "done"},
+		{"T22", "rr", "", "nothing was done"},
+		{"T1", "ry", "retry -- T1", "done"},
+		{"T39", "sy", "stop -- T39", "done"},
+		{"T39", "s\n", "", "nothing was done"},
+		{"T39", "x", "gate -- T39", "the run is busy"},
+		{"T1", "x", "", "x: T1 is held or done"},
+		{"T38", "s", "", "s: T38 does not run"},
+		{"T38", "Sy", "stop", "done"},
+		{"T38", "p", "pause", "done"},
 	} {
 		m, n := screenOf(t, 40, 80, 24)
-		m.list.selected = c.task
+		m.list.all, m.list.selected = true, c.task
+		m.list.move(0)
 		for _, key := range c.keys {
 			press(m, map[rune]string{'\n': "enter"}[key]+strings.TrimSpace(string(key)))
 		}
-		got := Act{}
-		if len(n.acts) > 0 {
-			got = n.acts[0]
-		}
-		if got != c.want || m.note != c.note || len(n.acts) > 1 {
-			t.Errorf("%s %q: got %+v, note %q", c.task, c.keys, n.acts, m.note)
+		got := strings.Join(n.ran, "; ")
+		if got != c.want || m.note != c.note {
+			t.Errorf("%s %q: got %+v, note %q", c.task, c.keys, n.ran, m.note)
 		}
 	}
 }
@@ -209,19 +213,18 @@ func FuzzKeys(f *testing.F) {
 		m, n := screenOf(t, 40, int(w), int(h))
 		before := ""
 		for _, key := range keys[:min(len(keys), 60)] {
-			name, acts, asked := names[int(key)%len(names)], len(n.acts), m.ask
+			name, acts, asked := names[int(key)%len(names)], len(n.ran), m.ask
 			press(m, name)
 			if got := len(m.screen()); h > 0 && w > 0 && got != int(h) {
 				t.Fatalf("%d lines in a window of %d", got, h)
 			}
-			if len(n.acts) == acts {
+			if len(n.ran) == acts {
 				before = name
 				continue
 			}
-			act := n.acts[acts]
-			hard := act.What == attempts.RequestStop || act.What == attempts.RequestApprove
-			if hard && (asked == nil || name != "y") || act.What == attempts.RequestAnswer && name != "enter" {
-				t.Fatalf("%+v after %s, %s", act, before, name)
+			act, _, _ := strings.Cut(n.ran[acts], " ")
+			if (act == "stop" || act == "approve") && (asked == "" || name != "y") || act == "answer" && name != "enter" {
+				t.Fatalf("%s after %s, %s", act, before, name)
 			}
 		}
 	})

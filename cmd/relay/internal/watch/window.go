@@ -8,6 +8,7 @@ import (
 
 	"relay/epic/plaintext"
 	"relay/orchestrator/limits"
+	"relay/orchestrator/page"
 	"relay/orchestrator/view"
 )
 
@@ -15,33 +16,33 @@ import (
 const (
 	wide      = 140 // columns; from here on the pane is beside the list
 	lowScreen = 30  // lines; below it there are few rows of each group
-	headLines = 4
 	footLines = 2
 	paneHead  = 2 // lines of the pane above what scrolls
 )
 
 // window is what all parts of the screen know.
 type window struct {
-	w, h     int
-	style    style
-	now      func() time.Time
-	night    *view.Night
-	forecast *view.Forecast
+	w, h  int
+	style style
+	now   func() time.Time
+	night *view.Night
 }
 
 func (w *window) isWide() bool { return w.w >= wide }
 
-func (w *window) body() int { return max(w.h-headLines-footLines, 0) }
+func (w *window) isLow() bool { return w.h < lowScreen }
 
-// head draws the lines above the list: what the night is, how it stands, the bar.
+func (w *window) body() int { return max(w.h-len(w.head())-footLines, 0) }
+
+// head draws the lines above the list: what the night is, how it stands, the bar and what it means.
 func (w *window) head() []string {
-	n, now := w.night, w.now()
-	right := w.style.clock(now)
-	if !n.Run.EndedAt.IsZero() {
-		now = n.Run.EndedAt
+	n, right, until := w.night, "", w.night.Run.EndedAt
+	if n.Run.State == view.On {
+		until = w.now()
+		right = w.style.clock(until) + "  "
 	}
 	if !n.Run.Began.IsZero() {
-		right += "  " + took(now.Sub(n.Run.Began))
+		right += page.Span(until.Sub(n.Run.Began).Seconds())
 	}
 	if u := n.Money.Night; u.CostUSD > 0 {
 		right += fmt.Sprintf("  %.2f", u.CostUSD)
@@ -50,20 +51,17 @@ func (w *window) head() []string {
 		}
 		right += " USD"
 	}
-	says := n.Sentence.String()
-	if s := n.Sentence; !w.isWide() {
-		says = fmt.Sprintf("%d of %d done", s.Done, s.Total)
-		if s.Running > 0 {
-			says += fmt.Sprintf(", %d running", s.Running)
-		}
-		if s.NeedYou > 0 {
-			says += fmt.Sprintf(", %d %s you; %s first", s.NeedYou, plaintext.Verb(s.NeedYou, "needs", "need"), s.Task)
-		}
+	says := n.Sentence
+	if !w.isWide() {
+		says.Start = ""
 	}
-	return []string{
-		w.style.paint(bold, spread(" "+plaintext.Fit(n.Epic.Title, w.w), right, w.w)), spread(" "+says, w.ends(), w.w),
-		" " + w.style.bar(n, w.w-1), "",
+	bar, legend := w.style.bar(n, w.w-2)
+	title := w.style.paint(bold, spread(" "+plaintext.Fit(n.Epic.Title, w.w), right, w.w))
+	lines := []string{title, spread(" "+says.String(), w.ends(), w.w), " " + bar, " " + legend}
+	if !w.isLow() {
+		lines = append(lines, "")
 	}
+	return lines
 }
 
 // ends says when the run ends or has ended, or why it starts nothing.
@@ -72,16 +70,16 @@ func (w *window) ends() string {
 	switch {
 	case r.State == view.Never:
 		return "no run yet"
-	case r.State == view.Killed || r.State == view.Ended:
-		return string(r.State) + " " + w.style.clock(r.EndedAt)
+	case r.State == view.Ended:
+		return "ended " + w.style.clock(r.EndedAt)
+	case r.State == view.Killed:
+		return "killed, last event " + w.style.clock(r.EndedAt)
 	case !r.Paused.IsZero():
 		return "paused since " + w.style.clock(r.Paused)
 	case r.Waits != nil && !r.Waits.Until.IsZero():
 		return "waits for " + plaintext.Fit(r.Waits.For, 20) + " until " + w.style.clock(r.Waits.Until)
 	}
-	ahead := *w.night
-	ahead.Forecast = w.forecast
-	said := ahead.Ahead(w.style.zone)
+	said := w.night.Ahead(w.style.zone)
 	if !w.isWide() {
 		said, _, _ = strings.Cut(said, ",")
 	}
