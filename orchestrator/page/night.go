@@ -28,8 +28,7 @@ type night struct {
 	Rest   []*row // and those after the first dozen
 	groups []*group
 	Small  bool
-	Caught []view.Note // the first of the notes
-	More   []view.Note
+	Caught [][]view.Note // the notes; those after the first dozen are a list of their own
 }
 
 // row is a task in a list.
@@ -85,9 +84,10 @@ func newNight(of *view.Night, o *Options) *night {
 	n.add(view.Working, of.Working, true)
 	n.add(view.Waiting, of.Waiting, len(of.Waiting) <= mostRows)
 	n.add(view.IsDone, of.Done, n.Small)
-	n.Caught = n.Other()
-	if len(n.Caught) > mostNotes+1 {
-		n.Caught, n.More = n.Caught[:mostNotes], n.Caught[mostNotes:]
+	if other := n.Other(); len(other) > mostNotes+1 {
+		n.Caught = [][]view.Note{other[:mostNotes], other[mostNotes:]}
+	} else if len(other) > 0 {
+		n.Caught = [][]view.Note{other}
 	}
 	return n
 }

@@ -11,7 +11,6 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
-	"slices"
 	"time"
 
 	"relay/attempts"
@@ -78,6 +77,14 @@ type Text struct {
 	More string // address of what follows; "": this is all
 }
 
+// To returns the address of a task: of its page, or of its row.
+func (o *Options) To(task string) string {
+	if o.Link == nil {
+		return "#" + task
+	}
+	return o.Link(task)
+}
+
 // Common has the templates that say in words what a page and a report on a terminal show.
 //
 //go:embed words.html
@@ -112,27 +119,40 @@ func Policy() string {
 }
 
 // Night writes the page of a night.
-func Night(w io.Writer, n *view.Night, o Options) error {
-	return o.write(w, titleOf(n), "night", newNight(n, &o))
-}
+func Night(w io.Writer, n *view.Night, o Options) error { return Whole(w, n, Parts(n, o), o) }
 
-// Parts are the names of the parts of a night's page, in their order. Each is an element with the id part-NAME.
-func Parts() []string {
-	return []string{"head", "needs", "working", "waiting", "pictures", "done", "sums", "notes"}
-}
+// partNames are the names of the parts of a night's page, in their order. Each is an element with the id part-NAME.
+var partNames = []string{"head", "needs", "working", "waiting", "pictures", "done", "sums", "notes"}
 
-// Part writes one part of a night's page, as it is in the page; nothing for an unknown one.
-func Part(w io.Writer, n *view.Night, name string, o Options) error {
-	if !slices.Contains(Parts(), name) {
-		return nil
+// Parts writes the parts of a night's page, by their names.
+func Parts(n *view.Night, o Options) map[string][]byte {
+	of, parts := newNight(n, &o), map[string][]byte{}
+	for _, name := range partNames {
+		parts[name] = filled(name, of)
 	}
-	return templates.ExecuteTemplate(w, name, newNight(n, &o))
+	return parts
+}
+
+// Whole writes the page of a night from its parts.
+func Whole(w io.Writer, n *view.Night, parts map[string][]byte, o Options) error {
+	var main bytes.Buffer
+	for _, name := range partNames[1:] {
+		main.Write(parts[name])
+	}
+	f := frame{Title: titleOf(n), Head: template.HTML(parts[partNames[0]]), Main: template.HTML(main.String())}
+	if o.Files == "" {
+		f.Foot = template.HTML(filled("foot", Said(n, o)))
+	}
+	return o.write(w, f)
 }
 
 // Rows writes the rows of a fold that a lazy page has left out, by the address that the fold names: a group, and a section from 0.
 func Rows(w io.Writer, n *view.Night, group view.Group, section int, o Options) error {
-	o.Lazy = false
-	for _, g := range newNight(n, &o).groups {
+	of := newNight(n, &o)
+	if group == view.NeedsYou {
+		return templates.ExecuteTemplate(w, "ask", of.Rest)
+	}
+	for _, g := range of.groups {
 		if g.Group == group && section >= 0 && section < len(g.Sections) {
 			return templates.ExecuteTemplate(w, "rows", g.Sections[section])
 		}
@@ -142,32 +162,38 @@ func Rows(w io.Writer, n *view.Night, group view.Group, section int, o Options) 
 
 // Task writes the page of a task.
 func Task(w io.Writer, d *Detail, o Options) error {
-	return o.write(w, d.Row.ID+" "+d.Row.Title, "task", newDetail(d, &o))
+	of := newDetail(d, &o)
+	return o.write(w, frame{
+		Title: d.Row.ID + " " + d.Row.Title, Head: template.HTML(filled("title", of)), Main: template.HTML(filled("task", of)),
+	})
 }
 
 // Frame writes a page around markup that its caller has made.
 func Frame(w io.Writer, title string, body template.HTML, o Options) error {
-	return o.write(w, title, "plain", body)
+	return o.write(w, frame{Title: title, Main: body})
 }
 
 // frame is what the frame of a page shows.
 type frame struct {
 	*Options
-	Title         string
-	Body          template.HTML
-	Style, Policy template.HTML
-	Script        template.HTML
+	Title                 string
+	Head, Main, Foot      template.HTML
+	Style, Policy, Script template.HTML
 }
 
-func (o *Options) write(w io.Writer, title, name string, of any) error {
-	var body bytes.Buffer
-	if err := templates.ExecuteTemplate(&body, name, of); err != nil {
-		return err
-	}
-	f := frame{Options: o, Title: title, Body: template.HTML(body.String())}
-	if o.Files == "" {
+func (o *Options) write(w io.Writer, f frame) error {
+	if f.Options = o; o.Files == "" {
 		f.Style, f.Script = template.HTML("<style>"+Style()+"</style>"), template.HTML("<script>"+Script()+"</script>")
 		f.Policy = template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + Policy() + `">`)
 	}
 	return templates.ExecuteTemplate(w, "frame", f)
+}
+
+// filled returns what a template makes of something.
+func filled(name string, of any) []byte {
+	var text bytes.Buffer
+	if err := templates.ExecuteTemplate(&text, name, of); err != nil {
+		panic(err) // the templates are in the program
+	}
+	return text.Bytes()
 }

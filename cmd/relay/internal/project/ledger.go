@@ -61,14 +61,8 @@ func LedgerSettings(c *configs.Config) attempts.Settings {
 // Read reads plan and ledger side by side: of an epic of ten thousand tasks each takes its time. While a run is on, its own
 // plan counts; when that and epic.yml differ, the warning says so.
 func (p *Project) Read(ctx context.Context) (now *Plan, view *attempts.View, warning string, err error) {
-	var reading error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		view, reading = attempts.Read(p.Dir, nil, nil)
-	}()
 	pl, err := p.Plan()
-	<-done
+	view, reading := attempts.Read(p.Dir, nil, nil)
 	if errors.Is(reading, attempts.ErrNoLedger) {
 		view, reading = &attempts.View{Ledger: &attempts.Ledger{}}, nil
 	}

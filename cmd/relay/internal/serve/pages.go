@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"embed"
 	"errors"
+	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -114,7 +116,7 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, write func(*answer,
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeWait)) // connections have deadlines
 	w.WriteHeader(code)
-	_, _ = w.Write([]byte(s.live.values(a.String()))) // a browser that is gone does not matter
+	_, _ = io.WriteString(w, s.live.values(a.String())) // a browser that is gone does not matter
 }
 
 // message writes a page that says something.
@@ -134,7 +136,7 @@ func (s *site) frame(a *answer, title, name string, of any) error {
 // options are those of a page that shows a state of the night.
 func (s *site) options(now *shown, here string) page.Options {
 	o := page.Options{
-		Zone: time.Local, Files: s.base + "files/", Link: s.link, Lazy: true, Warnings: now.notes, Since: now.at.String(),
+		Zone: time.Local, Files: s.base + "files/", Link: s.link, Lazy: true, Warnings: now.notes, Since: fmt.Sprint(now.at),
 	}
 	pages := []string{"Night", "Graph", "Timeline", "Money", "Runs"}
 	if s.desk != nil {
@@ -155,11 +157,11 @@ func (s *site) link(task string) string { return s.base + "task/" + url.PathEsca
 
 func (s *site) nightPage(a *answer, _ *http.Request) error {
 	now := s.live.shown.Load()
-	n := *now.night
-	if n.Counts.Total() <= mostPicked {
-		n.Graph, n.Timeline = s.live.pictures()
+	parts := map[string][]byte{}
+	for name, p := range now.parts {
+		parts[name] = p.html
 	}
-	return page.Night(a, &n, s.options(now, "Night"))
+	return page.Whole(a, now.night, parts, s.options(now, "Night"))
 }
 
 func (s *site) graphPage(a *answer, _ *http.Request) error {

@@ -36,12 +36,12 @@ type Options struct {
 
 // Serve serves the night of an epic until ctx is done.
 func Serve(ctx context.Context, p *project.Project, o *Options) error {
+	debug.SetMemoryLimit(memoryLimit)
+	debug.SetGCPercent(heapGrowth)
 	g, s, err := newSite(ctx, p, o)
 	if err != nil {
 		return err
 	}
-	debug.SetMemoryLimit(memoryLimit)
-	debug.SetGCPercent(heapGrowth)
 	debug.FreeOSMemory() // reading all there is takes more than following it
 	l, err := listen(ctx, o.Addr)
 	if err != nil {

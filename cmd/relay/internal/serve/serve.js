@@ -61,7 +61,7 @@
 
   // fill loads what a fold has left out.
   async function fill(d) {
-    const rows = d.querySelector(':scope > .rows'), more = d.querySelector(':scope > p > a'), pre = d.querySelector(':scope > pre');
+    const rows = d.querySelector(':scope > .rows, :scope > .ask'), more = d.querySelector(':scope > p > a'), pre = d.querySelector(':scope > pre');
     if (d.dataset.load) {
       const now = (await page('rows/' + d.dataset.load)).body.firstElementChild;
       if (rows) morph(rows, now); else d.append(now);
