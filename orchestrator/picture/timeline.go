@@ -17,6 +17,7 @@ const (
 	top       = 26.0
 	wide      = 700.0 // of the timeline on a screen, at least; a label that does not fit then is left out
 	slim      = 340.0 // and on a phone
+	narrow    = 0.15  // percent: about a pixel
 )
 
 // timeline is a timeline while it is drawn.
@@ -25,6 +26,7 @@ type timeline struct {
 	o    Options
 	of   *view.Timeline
 	long time.Duration
+	thin map[int]float64 // by job: where the last attempt is that is too short to be seen alone
 }
 
 // Timeline draws the jobs of a night: attempts with their checks and reviews, waits, and landings. Its x are percents: it narrows, and
@@ -33,11 +35,11 @@ func Timeline(t *view.Timeline, o Options) string {
 	if len(t.Spans) == 0 {
 		return ""
 	}
-	d := timeline{o: o, of: t, long: max(t.To.Sub(t.From), time.Second)}
+	d := timeline{o: o, of: t, long: max(t.To.Sub(t.From), time.Second), thin: map[int]float64{}}
 	if o.Zone == nil {
 		d.o.Zone = time.UTC
 	}
-	waits := slices.ContainsFunc(t.Spans, func(s view.Span) bool { return s.Job == 0 })
+	waits := slices.ContainsFunc(t.Spans, func(s view.Span) bool { return s.Task == "" })
 	rows := float64(t.Jobs)
 	if waits {
 		rows += 0.7
@@ -106,7 +108,7 @@ func (d *timeline) span(s *view.Span) {
 	width := max(d.at(end)-x, 0.1)
 	class := ""
 	switch {
-	case width < 0.15 && s.Kind != view.SpanAttempt: // not even a pixel
+	case width < narrow && s.Kind != view.SpanAttempt, width < narrow && d.thin[s.Job] > 0 && x-d.thin[s.Job] < narrow: // not even a pixel
 		return
 	case s.To.IsZero():
 		class = " working"
@@ -122,6 +124,9 @@ func (d *timeline) span(s *view.Span) {
 	}
 	switch s.Kind {
 	case view.SpanAttempt:
+		if width < narrow {
+			d.thin[s.Job] = x
+		}
 		link := d.o.node(&d.canvas, s.Task, "", title)
 		rect("w"+class, y+14, 26)
 		d.text(s.Task, "", x, width, y+31)

@@ -56,15 +56,8 @@ func (s *site) routes() http.Handler {
 			_, err := w.Write(s.live.shown.Load().parts[r.PathValue("name")].html)
 			return err
 		},
-		"GET /rows/{group}/{section}": func(w *answer, r *http.Request) error {
-			now, group := s.live.shown.Load(), view.Group(strings.ReplaceAll(r.PathValue("group"), "-", " "))
-			section, err := strconv.Atoi(r.PathValue("section"))
-			if err != nil {
-				return errUnknown
-			}
-			return page.Rows(w, now.night, group, section, s.options(now, ""))
-		},
-		"GET /": func(*answer, *http.Request) error { return errUnknown },
+		"GET /rows/{group}/{section}": s.rowsPage,
+		"GET /":                       func(*answer, *http.Request) error { return errUnknown },
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.write(w, r, answer) })
 	}
@@ -187,18 +180,10 @@ func (s *site) runsPage(a *answer, _ *http.Request) error {
 // runPage shows the night that ended with a run, and the tasks as they are now.
 func (s *site) runPage(a *answer, r *http.Request) error {
 	id := r.PathValue("id")
-	now := s.live.shown.Load()
-	if !slices.ContainsFunc(now.runs, func(run view.OneRun) bool { return run.ID == id }) {
-		return errUnknown
+	if runs := s.live.shown.Load().runs; len(runs) > 0 && runs[len(runs)-1].ID == id {
+		return s.nightPage(a, r)
 	}
-	pl, v, _, err := s.project.Read(r.Context())
-	if err != nil {
-		return err
-	}
-	if id != v.Ledger.Folded.Run {
-		pl = project.RunPlan(s.project, id, pl)
-	}
-	b, err := status.Builder(s.project, pl, v, id)
+	b, err := s.past(r, id)
 	if err != nil {
 		return err
 	}
@@ -206,9 +191,42 @@ func (s *site) runPage(a *answer, r *http.Request) error {
 	if n.Counts.Total() <= mostPicked {
 		n.Graph, n.Timeline = b.Graph(n.At), b.Timeline(n.At)
 	}
-	o := s.options(now, "")
-	o.Lazy, o.Since = false, ""
+	o := s.options(s.live.shown.Load(), "")
+	o.Since, o.Rows = "", "?run="+url.QueryEscape(id)
 	return page.Night(a, n, o)
+}
+
+// past returns the model of the night that ended with a run.
+func (s *site) past(r *http.Request, run string) (*view.Builder, error) {
+	if !slices.ContainsFunc(s.live.shown.Load().runs, func(one view.OneRun) bool { return one.ID == run }) {
+		return nil, errUnknown
+	}
+	pl, v, _, err := s.project.Read(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	if run != v.Ledger.Folded.Run {
+		pl = project.RunPlan(s.project, run, pl)
+	}
+	return status.Builder(s.project, pl, v, run)
+}
+
+// rowsPage shows the rows of a fold that the page of a night has left out.
+func (s *site) rowsPage(a *answer, r *http.Request) error {
+	now := s.live.shown.Load()
+	n, group := now.night, view.Group(strings.ReplaceAll(r.PathValue("group"), "-", " "))
+	section, err := strconv.Atoi(r.PathValue("section"))
+	if err != nil {
+		return errUnknown
+	}
+	if run := r.FormValue("run"); run != "" {
+		b, err := s.past(r, run)
+		if err != nil {
+			return err
+		}
+		n = b.Night(s.o.App.Now())
+	}
+	return page.Rows(a, n, group, section, s.options(now, ""))
 }
 
 // ended says how a run ended, or that it did not.
