@@ -28,6 +28,7 @@ type night struct {
 	Rest   []*row // and those after the first dozen
 	groups []*group
 	Small  bool
+	Alone  bool          // only the pictures are shown
 	Caught [][]view.Note // the notes; those after the first dozen are a list of their own
 }
 

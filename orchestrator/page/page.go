@@ -74,7 +74,6 @@ type Detail struct {
 type Text struct {
 	Name string
 	Text string
-	Open bool
 	More string // address of what follows; "": this is all
 }
 
@@ -159,6 +158,11 @@ func Rows(w io.Writer, n *view.Night, group view.Group, section int, o Options) 
 		}
 	}
 	return nil
+}
+
+// Pictures writes a page with the pictures of a night alone.
+func Pictures(w io.Writer, title string, n *view.Night, o Options) error {
+	return Frame(w, title, template.HTML(filled("pictures", &night{Words: Said(n, o), Alone: true})), o)
 }
 
 // Task writes the page of a task.

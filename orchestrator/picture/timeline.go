@@ -44,7 +44,7 @@ func Timeline(t *view.Timeline, o Options) string {
 	if waits {
 		rows += 0.7
 	}
-	height := top + rows*jobHeight + 50
+	height := top + rows*jobHeight + 34
 	label := fmt.Sprintf("Timeline from %s to %s, %s: attempts, checks, reviews, waits and landings.",
 		d.clock(t.From), d.clock(t.To), plaintext.Count(t.Jobs, "job"))
 	d.hours(height)
@@ -61,7 +61,7 @@ func Timeline(t *view.Timeline, o Options) string {
 	for i := range t.Spans {
 		d.span(&t.Spans[i])
 	}
-	d.landings(height - 44)
+	d.landings(height - 28)
 	return d.o.finish(&d.canvas, "t", label, wide, height)
 }
 
@@ -90,7 +90,7 @@ func (d *timeline) hours(height float64) {
 		case x > 97:
 			anchor = "end"
 		}
-		d.draw(`<line class="grid" x1="%v%%" x2="%v%%" y1="16" y2="%v"/>`, x, x, height-18)
+		d.draw(`<line class="grid" x1="%v%%" x2="%v%%" y1="16" y2="%v"/>`, x, x, height)
 		d.draw(`<text class="%s" x="%v%%" y="11" text-anchor="%s">%s</text>`, class, x, anchor, d.clock(at))
 		if class += " sm"; class != "d sm" || !many {
 			class = "d"
@@ -169,9 +169,8 @@ func (d *timeline) landings(y float64) {
 	if len(landed) == 0 {
 		return
 	}
-	d.draw(`<text class="d" x="0" y="%v">landed</text>`, y+10)
+	d.draw(`<text class="d" x="0" y="%v">%v landed</text>`, y+10, len(landed))
 	for _, at := range landed {
 		d.draw(`<rect class="l" x="%v%%" y="%v" width="1.5" height="14"/>`, d.at(at), y+14)
 	}
-	d.draw(`<text class="d" x="100%%" y="%v" text-anchor="end">%v</text>`, y+42, len(landed))
 }

@@ -18,7 +18,6 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/epic/plaintext"
 	"relay/orchestrator/page"
-	"relay/orchestrator/picture"
 	"relay/orchestrator/view"
 )
 
@@ -158,13 +157,15 @@ func (s *site) nightPage(a *answer, _ *http.Request) error {
 }
 
 func (s *site) graphPage(a *answer, _ *http.Request) error {
-	graph, _ := s.live.pictures()
-	return s.frame(a, "Graph", "picture", template.HTML(picture.Graph(graph, picture.Options{Link: s.link})))
+	n := *s.live.shown.Load().night
+	n.Graph, _ = s.live.pictures()
+	return page.Pictures(a, "Graph", &n, s.options(s.live.shown.Load(), "Graph"))
 }
 
 func (s *site) timelinePage(a *answer, _ *http.Request) error {
-	_, line := s.live.pictures()
-	return s.frame(a, "Timeline", "picture", template.HTML(picture.Timeline(line, picture.Options{Zone: time.Local})))
+	n := *s.live.shown.Load().night
+	_, n.Timeline = s.live.pictures()
+	return page.Pictures(a, "Timeline", &n, s.options(s.live.shown.Load(), "Timeline"))
 }
 
 func (s *site) moneyPage(a *answer, _ *http.Request) error {
