@@ -123,7 +123,7 @@ func (n *night) add(of view.Group, rows []*view.Row, open bool) {
 	}
 	if n.O.Lazy && len(rows) > mostRows {
 		for k, s := range g.Sections {
-			s.Load = fmt.Sprintf("%s/%d%s", strings.ReplaceAll(string(of), " ", "-"), k, n.O.Rows)
+			s.Load = fmt.Sprintf("%s/%d", strings.ReplaceAll(string(of), " ", "-"), k)
 		}
 	}
 	n.groups = append(n.groups, g)

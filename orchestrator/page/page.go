@@ -30,7 +30,6 @@ type Options struct {
 	Record   func(task string) *attempts.TaskRecord // what was tried of a task; nil: rows do not open
 	Extra    func(row *view.Row) template.HTML      // is added to what needs a person, such as buttons; nil: nothing
 	Lazy     bool                                   // rows of large folds are left out; the browser asks for them, see Rows
-	Rows     string                                 // is added to the addresses of those rows
 	Expected *Expected                              // of the night, early in it; nil: unknown
 	Lists    []List
 	Warnings []string // about the records

@@ -10,10 +10,8 @@ import (
 	"time"
 )
 
-const (
-	mostViewers = 1000
-	beat        = 15 * time.Second // a word to viewers that hear nothing, so that those who are gone are found
-)
+// beat is when viewers that hear nothing get a word, so that those who are gone are found.
+const beat = 15 * time.Second
 
 // since names the parts that have changed after a state, in order. After an unknown state all have.
 func (n *shown) since(state string) []string {
@@ -31,11 +29,7 @@ func (n *shown) since(state string) []string {
 // events tells a browser what has changed, as it changes. A viewer has no queue: one that reads slowly hears what has changed since it
 // last read, and one that does not read at all is dropped.
 func (l *live) events(w http.ResponseWriter, r *http.Request) {
-	if l.viewers.Add(1); l.viewers.Load() > mostViewers {
-		l.viewers.Add(-1)
-		http.Error(w, "There are too many viewers.", http.StatusServiceUnavailable)
-		return
-	}
+	l.viewers.Add(1)
 	defer l.viewers.Add(-1)
 	w.Header().Set("Content-Type", "text/event-stream")
 	c, last := http.NewResponseController(w), cmp.Or(r.Header.Get("Last-Event-ID"), r.FormValue("since"))
@@ -57,11 +51,4 @@ func (l *live) events(w http.ResponseWriter, r *http.Request) {
 		case <-time.After(beat):
 		}
 	}
-}
-
-// changes answers what events would, once: a tab that has just loaded asks for what it may have missed.
-func (l *live) changes(w http.ResponseWriter, r *http.Request) {
-	now := l.shown.Load()
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"id": fmt.Sprint(now.at), "parts": now.since(r.FormValue("since"))}) // a browser that is gone does not matter
 }

@@ -2,7 +2,7 @@ package serve
 
 import (
 	"bytes"
-	"embed"
+	_ "embed"
 	"errors"
 	"fmt"
 	"html/template"
@@ -21,10 +21,16 @@ import (
 	"relay/orchestrator/view"
 )
 
-//go:embed serve.html serve.js serve.css
-var files embed.FS
+//go:embed serve.html
+var html string
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"ended": ended, "took": took}).ParseFS(files, "serve.html"))
+//go:embed serve.js
+var script string
+
+//go:embed serve.css
+var style string
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"ended": ended, "took": took}).Parse(html))
 
 // site writes the pages.
 type site struct {
@@ -65,9 +71,8 @@ func (s *site) routes() http.Handler {
 		mux.HandleFunc("POST /do", func(w http.ResponseWriter, r *http.Request) { s.write(w, r, s.desk.do) })
 	}
 	mux.HandleFunc("GET /events", s.live.events)
-	mux.HandleFunc("GET /changes", s.live.changes)
-	mux.HandleFunc("GET /files/style.css", text("text/css", page.Style()+own("serve.css")))
-	mux.HandleFunc("GET /files/script.js", text("text/javascript", page.Script()+own("serve.js")))
+	mux.HandleFunc("GET /files/style.css", text("text/css", page.Style()+style))
+	mux.HandleFunc("GET /files/script.js", text("text/javascript", page.Script()+script))
 	all := http.NewServeMux()
 	all.Handle(s.base, http.StripPrefix(strings.TrimSuffix(s.base, "/"), mux))
 	return all
@@ -78,14 +83,6 @@ func text(kind, content string) http.HandlerFunc {
 		w.Header().Set("Content-Type", kind+"; charset=utf-8")
 		_, _ = w.Write([]byte(content)) // a browser that is gone does not matter
 	}
-}
-
-func own(name string) string {
-	content, err := files.ReadFile(name)
-	if err != nil {
-		panic(err) // it is in the program
-	}
-	return string(content)
 }
 
 // answer is a page while it is written.
@@ -180,54 +177,38 @@ func (s *site) runsPage(a *answer, _ *http.Request) error {
 
 // runPage shows the night that ended with a run, and the tasks as they are now.
 func (s *site) runPage(a *answer, r *http.Request) error {
-	id := r.PathValue("id")
-	if runs := s.live.shown.Load().runs; len(runs) > 0 && runs[len(runs)-1].ID == id {
+	id, now := r.PathValue("id"), s.live.shown.Load()
+	at := slices.IndexFunc(now.runs, func(run view.OneRun) bool { return run.ID == id })
+	switch {
+	case at < 0:
+		return errUnknown
+	case at == len(now.runs)-1:
 		return s.nightPage(a, r)
-	}
-	b, err := s.past(r, id)
-	if err != nil {
-		return err
-	}
-	n := b.Night(s.o.App.Now())
-	if n.Counts.Total() <= mostPicked {
-		n.Graph, n.Timeline = b.Graph(n.At), b.Timeline(n.At)
-	}
-	o := s.options(s.live.shown.Load(), "")
-	o.Since, o.Rows = "", "?run="+url.QueryEscape(id)
-	return page.Night(a, n, o)
-}
-
-// past returns the model of the night that ended with a run.
-func (s *site) past(r *http.Request, run string) (*view.Builder, error) {
-	if !slices.ContainsFunc(s.live.shown.Load().runs, func(one view.OneRun) bool { return one.ID == run }) {
-		return nil, errUnknown
 	}
 	pl, v, _, err := s.project.Read(r.Context())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if run != v.Ledger.Folded.Run {
-		pl = project.RunPlan(s.project, run, pl)
+	b, err := status.Builder(s.project, project.RunPlan(s.project, id, pl), v, id)
+	if err != nil {
+		return err
 	}
-	return status.Builder(s.project, pl, v, run)
+	n, o := b.Night(s.o.App.Now()), s.options(now, "")
+	if n.Counts.Total() <= mostPicked {
+		n.Graph, n.Timeline = b.Graph(n.At), b.Timeline(n.At)
+	}
+	o.Lazy, o.Since = false, ""
+	return page.Night(a, n, o)
 }
 
-// rowsPage shows the rows of a fold that the page of a night has left out.
+// rowsPage shows the rows of a fold that the page of the night has left out.
 func (s *site) rowsPage(a *answer, r *http.Request) error {
-	now := s.live.shown.Load()
-	n, group := now.night, view.Group(strings.ReplaceAll(r.PathValue("group"), "-", " "))
 	section, err := strconv.Atoi(r.PathValue("section"))
 	if err != nil {
 		return errUnknown
 	}
-	if run := r.FormValue("run"); run != "" {
-		b, err := s.past(r, run)
-		if err != nil {
-			return err
-		}
-		n = b.Night(s.o.App.Now())
-	}
-	return page.Rows(a, n, group, section, s.options(now, ""))
+	now, group := s.live.shown.Load(), view.Group(strings.ReplaceAll(r.PathValue("group"), "-", " "))
+	return page.Rows(a, now.night, group, section, s.options(now, ""))
 }
 
 // ended says how a run ended, or that it did not.

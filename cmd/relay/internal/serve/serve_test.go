@@ -163,10 +163,10 @@ func TestWhoMayAsk(t *testing.T) {
 		{"no port", "GET", sv.base, func(r *http.Request) { r.Host = "127.0.0.1" }, 403},
 		{"localhost", "GET", sv.base, func(r *http.Request) { r.Host = "localhost:" + sv.port }, 200},
 		{"another page", "GET", sv.base + "events", header("Origin", "http://evil.example"), 403},
-		{"a page of another port", "GET", sv.base + "changes", header("Origin", "http://127.0.0.1:1"), 403},
-		{"no origin", "GET", sv.base + "changes", header("Origin", "null"), 403},
-		{"this page", "GET", sv.base + "changes", header("Origin", sv.URL), 200},
-		{"a script of another page", "GET", sv.base + "changes", header("Sec-Fetch-Site", "same-site"), 403},
+		{"a page of another port", "GET", sv.base + "part/head", header("Origin", "http://127.0.0.1:1"), 403},
+		{"no origin", "GET", sv.base + "part/head", header("Origin", "null"), 403},
+		{"this page", "GET", sv.base + "part/head", header("Origin", sv.URL), 200},
+		{"a script of another page", "GET", sv.base + "part/head", header("Sec-Fetch-Site", "same-site"), 403},
 		{"an image of another page", "GET", sv.base, header("Sec-Fetch-Site", "cross-site"), 403},
 		{"a form", "POST", sv.base + "do", nil, 403},
 		{"another method", "DELETE", sv.base, nil, 405},
@@ -314,10 +314,6 @@ func TestEvents(t *testing.T) {
 	sv.live.refresh(t.Context())
 	if third, _ := again.next(t); third != sv.shownAt() || number(t, third) < since+6 {
 		t.Errorf("after %s: got %s", second, third)
-	}
-	_, text, _ := sv.ask(t, "GET", sv.base+"changes?since="+sv.shownAt(), nil, nil)
-	if want := fmt.Sprintf(`{"id":%q,"parts":[]}`, sv.shownAt()); strings.TrimSpace(text) != want {
-		t.Errorf("got %s, want %s", text, want)
 	}
 }
 
