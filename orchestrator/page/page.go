@@ -6,6 +6,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -60,13 +61,6 @@ func (e *Expected) All() int { return e.Done + e.Tasks }
 type Link struct {
 	Name, To string
 	Here     bool // it is the one that is shown
-}
-
-// Detail is a task with all that its own page shows.
-type Detail struct {
-	Row    *view.Row
-	Record *attempts.TaskRecord // nil: nothing was tried
-	Parts  []Text
 }
 
 // Text is a text of several lines that a page shows folded, as a diff or a conversation.
@@ -164,12 +158,10 @@ func Pictures(w io.Writer, title string, n *view.Night, o Options) error {
 	return Frame(w, title, template.HTML(filled("pictures", &night{Words: Said(n, o), Alone: true})), o)
 }
 
-// Task writes the page of a task.
-func Task(w io.Writer, d *Detail, o Options) error {
-	of := newDetail(d, &o)
-	return o.write(w, frame{
-		Title: d.Row.ID + " " + d.Row.Title, Head: template.HTML(filled("title", of)), Main: template.HTML(filled("task", of)),
-	})
+// Task writes the page of a task, with what was tried and what that has left behind.
+func Task(w io.Writer, r *view.Row, record *attempts.TaskRecord, parts []Text, o Options) error {
+	of := &row{r, times{o.Zone}, &o, cmp.Or(record, &attempts.TaskRecord{}), parts}
+	return o.write(w, frame{Title: r.ID + " " + r.Title, Head: template.HTML(filled("title", of)), Main: template.HTML(filled("task", of))})
 }
 
 // Frame writes a page around markup that its caller has made.

@@ -2,26 +2,21 @@ package serve
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 
 	"relay/orchestrator/view"
 )
 
-// decisions are the commands that a browser may have relay run, and whether they are about a task.
-var decisions = map[string]bool{
-	"gate": true, "ungate": true, "retry": true, "answer": true, "approve": true, "stop": true,
-	"pause": false, "go on": false, "stop the run": false,
-}
-
-// desk is where a person decides.
-type desk struct {
-	site *site
-	form string // secret of forms
-	run  func(ctx context.Context, args ...string) (string, error)
+// decisions are the commands that a browser may have relay run, by what a button says. TASK stands for the task, TEXT for what a person has
+// written, and so does the end of a flag; a flag without a text is left out.
+var decisions = map[string][]string{
+	"gate": {"gate", "--reason=", "--", "TASK"}, "ungate": {"ungate", "--note=", "--", "TASK"}, "retry": {"retry", "--note=", "--", "TASK"},
+	"approve": {"approve", "--note=", "--", "TASK"}, "answer": {"answer", "--", "TASK", "TEXT"}, "stop": {"stop", "--", "TASK"},
+	"pause": {"pause"}, "go on": {"pause", "--off"}, "stop the run": {"stop"},
 }
 
 // button is a decision that a page offers.
@@ -31,15 +26,15 @@ type button struct {
 }
 
 // buttons offers the commands that the model names for a task.
-func (d *desk) buttons(row *view.Row) template.HTML {
+func (s *site) buttons(row *view.Row) template.HTML {
 	var list []button
 	commands := row.Choices
 	if row.First != nil {
 		commands = append([]view.Command{*row.First}, commands...)
 	}
 	for _, c := range commands {
-		words := strings.Fields(strings.TrimSuffix(c.Type, d.site.project.EpicFlag()))
-		if len(words) < 3 || words[0] != "relay" || words[2] != row.ID || !decisions[words[1]] {
+		words := strings.Fields(strings.TrimSuffix(c.Type, s.project.EpicFlag()))
+		if len(words) < 3 || words[0] != "relay" || words[2] != row.ID || decisions[words[1]] == nil {
 			continue
 		}
 		b := button{What: words[1], Task: row.ID, For: c.For}
@@ -50,48 +45,49 @@ func (d *desk) buttons(row *view.Row) template.HTML {
 		list = append(list, b)
 	}
 	var text bytes.Buffer
-	of := map[string]any{"Do": d.site.base + "do", "Form": d.form, "Buttons": list}
+	of := map[string]any{"Do": s.base + "do", "Form": s.form, "Buttons": list}
 	if err := templates.ExecuteTemplate(&text, "buttons", of); err != nil {
 		panic(err) // the templates are in the program
 	}
 	return template.HTML(text.String())
 }
 
-// page offers what can be asked of a run, and decisions about any task.
-func (d *desk) page(a *answer, _ *http.Request) error {
-	run := d.site.live.shown.Load().night.Run
-	return d.site.frame(a, "Control", "control", map[string]any{"Do": d.site.base + "do", "Form": d.form, "Run": run})
+// controlPage offers what can be asked of a run, and decisions about any task.
+func (s *site) controlPage(a *answer, _ *http.Request) error {
+	return s.frame(a, "Control", "control", map[string]any{"Do": s.base + "do", "Form": s.form, "Run": s.live.shown.Load().night.Run})
 }
 
-// do runs the command of a decision, as a person would at a shell.
-func (d *desk) do(a *answer, r *http.Request) error {
+// decide runs the command of a decision, as a person would at a shell.
+func (s *site) decide(a *answer, r *http.Request) error {
 	r.Body = http.MaxBytesReader(nil, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return err
 	}
-	what, task, said := r.PostForm.Get("what"), r.PostForm.Get("task"), strings.TrimSpace(r.PostForm.Get("text"))
-	ofTask, known := decisions[what]
+	task, said, args := r.PostForm.Get("task"), strings.TrimSpace(r.PostForm.Get("text")), []string{}
+	command := decisions[r.PostForm.Get("what")]
 	switch {
-	case !same(r.PostForm.Get("form"), d.form):
+	case !same(r.PostForm.Get("form"), s.form):
 		return errors.New("the form is of an earlier relay serve: load the page again")
-	case !known || ofTask && task == "":
+	case command == nil || slices.Contains(command, "TASK") && task == "":
 		return errors.New("no task is named, or it is not a decision that relay knows")
 	}
-	args := map[string][]string{"pause": {"pause"}, "go on": {"pause", "--off"}, "stop the run": {"stop"}}[what]
-	if ofTask {
-		args = []string{what}
-		flag := map[string]string{"gate": "--reason", "ungate": "--note", "retry": "--note", "approve": "--note"}[what]
-		if flag != "" && said != "" {
-			args = append(args, flag+"="+said)
+	for _, word := range command {
+		switch {
+		case word == "TASK":
+			word = task
+		case word == "TEXT":
+			word = said
+		case strings.HasSuffix(word, "=") && said == "":
+			continue
+		case strings.HasSuffix(word, "="):
+			word += said
 		}
-		if args = append(args, "--", task); what == "answer" {
-			args = append(args, said)
-		}
+		args = append(args, word)
 	}
-	done, err := d.run(r.Context(), args...)
+	done, err := s.o.Run(r.Context(), args...)
 	if err != nil {
 		return err
 	}
-	d.site.live.refresh(r.Context())
-	return d.site.message(a, done)
+	s.live.refresh(r.Context())
+	return s.message(a, done)
 }

@@ -16,6 +16,7 @@ import (
 
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/page"
 	"relay/orchestrator/view"
@@ -38,8 +39,8 @@ type site struct {
 	live *live
 
 	project *project.Project
-	desk    *desk               // nil: a person does not decide here
 	base    string              // path of all pages, with a slash at its end
+	form    string              // secret of forms
 	clean   func(string) string // takes out what looks like a secret
 }
 
@@ -62,13 +63,13 @@ func (s *site) routes() http.Handler {
 			return err
 		},
 		"GET /rows/{group}/{section}": s.rowsPage,
+		"GET /control":                s.controlPage,
+		"POST /do":                    s.decide,
 		"GET /":                       func(*answer, *http.Request) error { return errUnknown },
 	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.write(w, r, answer) })
-	}
-	if s.desk != nil {
-		mux.HandleFunc("GET /control", func(w http.ResponseWriter, r *http.Request) { s.write(w, r, s.desk.page) })
-		mux.HandleFunc("POST /do", func(w http.ResponseWriter, r *http.Request) { s.write(w, r, s.desk.do) })
+		if s.o.Control || pattern != "GET /control" && pattern != "POST /do" {
+			mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.write(w, r, answer) })
+		}
 	}
 	mux.HandleFunc("GET /events", s.live.events)
 	mux.HandleFunc("GET /files/style.css", text("text/css", page.Style()+style))
@@ -97,10 +98,7 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, write func(*answer,
 			code = http.StatusNotFound
 		}
 		a.Reset()
-		err = s.message(&a, err.Error())
-		if err != nil {
-			code = http.StatusInternalServerError
-		}
+		_ = s.message(&a, terminal.Message(err)) // its template is in the program
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeWait)) // connections have deadlines
@@ -128,8 +126,8 @@ func (s *site) options(now *shown, here string) page.Options {
 		Zone: time.Local, Files: s.base + "files/", Link: s.link, Lazy: true, Warnings: now.notes, Since: fmt.Sprint(now.at),
 	}
 	pages := []string{"Night", "Graph", "Timeline", "Money", "Runs"}
-	if s.desk != nil {
-		o.Extra = s.desk.buttons
+	if s.o.Control {
+		o.Extra = s.buttons
 		pages = append(pages, "Control")
 	}
 	for i, name := range pages {

@@ -114,10 +114,7 @@ func newSite(ctx context.Context, p *project.Project, o *Options) (*guard, *site
 	redactor := p.Redactor()
 	s := &site{
 		o: o, live: &live{now: o.App.Now, values: redactor.Values, night: night, patience: writeWait},
-		project: p, clean: redactor.Text, base: "/" + strings.ToLower(rand.Text()) + "/",
-	}
-	if o.Control {
-		s.desk = &desk{site: s, form: rand.Text(), run: o.Run}
+		project: p, clean: redactor.Text, base: "/" + strings.ToLower(rand.Text()) + "/", form: rand.Text(),
 	}
 	s.live.options = func(now *shown) page.Options { return s.options(now, "") }
 	s.live.show(nil)
