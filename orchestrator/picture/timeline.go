@@ -103,10 +103,10 @@ func (d *timeline) hours(height float64) {
 // visible reports whether a span has a pixel of its own: of attempts in the same pixel the first has it, and those that failed.
 func (d *timeline) visible(s *view.Span) bool {
 	x, before := d.at(s.From), d.thin[s.Job]
-	if d.at(d.end(s))-x >= narrow || s.Result == attempts.ResultFailure {
+	switch {
+	case d.at(d.end(s))-x >= narrow:
 		return true
-	}
-	if s.Kind != view.SpanAttempt || before > 0 && x-before < narrow {
+	case s.Kind != view.SpanAttempt, before > 0 && x-before < narrow && s.Result != attempts.ResultFailure:
 		return false
 	}
 	d.thin[s.Job] = x
