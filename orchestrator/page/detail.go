@@ -6,29 +6,11 @@ import (
 	"html/template"
 	"time"
 
-	"relay/attempts"
 	"relay/epic/plaintext"
 	"relay/orchestrator/picture"
 	"relay/orchestrator/report"
 	"relay/orchestrator/view"
 )
-
-// detail is a task as its own page, or its opened row, shows it.
-type detail struct {
-	*Detail
-	times
-	o *Options
-}
-
-func newDetail(d *Detail, o *Options) *detail {
-	if d.Record == nil {
-		d.Record = &attempts.TaskRecord{}
-	}
-	return &detail{d, times{o.Zone}, o}
-}
-
-// Head returns the row as lists show it.
-func (d *detail) Head() *row { return newRow(d.Row, d.o) }
 
 // Functions are what templates may call, of a page and of a report on a terminal.
 func Functions() map[string]any {

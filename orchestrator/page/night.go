@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/attempts"
 	"relay/epic/plaintext"
 	"relay/orchestrator/picture"
 	"relay/orchestrator/view"
@@ -28,15 +29,17 @@ type night struct {
 	Rest   []*row // and those after the first dozen
 	groups []*group
 	Small  bool
-	Caught []view.Note // the first of the notes
-	More   []view.Note
+	Alone  bool          // only the pictures are shown
+	Caught [][]view.Note // the notes; those after the first dozen are a list of their own
 }
 
-// row is a task in a list.
+// row is a task in a list, or on its own page.
 type row struct {
 	*view.Row
 	times
-	O *Options
+	O      *Options
+	Record *attempts.TaskRecord // what was tried of it, where that is shown
+	Parts  []Link
 }
 
 // group is a list of tasks.
@@ -63,7 +66,7 @@ type cell struct {
 	Label    string // "": it has its symbol
 }
 
-func newRow(r *view.Row, o *Options) *row { return &row{r, times{o.Zone}, o} }
+func newRow(r *view.Row, o *Options) *row { return &row{Row: r, times: times{o.Zone}, O: o} }
 
 func titleOf(n *view.Night) string {
 	title := fmt.Sprintf("%d of %d done", n.Sentence.Done, n.Sentence.Total)
@@ -85,9 +88,10 @@ func newNight(of *view.Night, o *Options) *night {
 	n.add(view.Working, of.Working, true)
 	n.add(view.Waiting, of.Waiting, len(of.Waiting) <= mostRows)
 	n.add(view.IsDone, of.Done, n.Small)
-	n.Caught = n.Other()
-	if len(n.Caught) > mostNotes+1 {
-		n.Caught, n.More = n.Caught[:mostNotes], n.Caught[mostNotes:]
+	if other := n.Other(); len(other) > mostNotes+1 {
+		n.Caught = [][]view.Note{other[:mostNotes], other[mostNotes:]}
+	} else if len(other) > 0 {
+		n.Caught = [][]view.Note{other}
 	}
 	return n
 }
@@ -153,44 +157,40 @@ func (n *Words) Legend() (list []Counted) {
 // barOf returns the parts of the bar: tasks in a small night, else states, none so narrow that its symbol does not fit.
 func barOf(n *view.Night) (bar []cell) {
 	const least, gap = 3.6, 0.4
-	if total := n.Counts.Total(); total <= smallNight {
-		all := slices.Concat(n.Needs, n.Working, n.Waiting, n.Done)
-		for _, s := range view.States() {
-			for _, r := range all {
-				listed := func(c cell) bool { return c.Label == r.ID }
-				if r.State == s && !slices.ContainsFunc(bar, listed) {
-					bar = append(bar, cell{State: s, Label: r.ID})
-				}
-			}
-		}
-		for k := range bar {
-			bar[k].X, bar[k].Width = 100*float64(k)/float64(len(bar)), 100/float64(len(bar))-gap
-		}
-		return bar
-	}
+	total := n.Counts.Total()
 	for _, s := range view.States() {
-		if n.Counts[s] > 0 {
+		if total > smallNight && n.Counts[s] > 0 {
 			bar = append(bar, cell{State: s})
+		}
+		for _, r := range slices.Concat(n.Needs, n.Working, n.Waiting, n.Done) {
+			listed := func(c cell) bool { return c.Label == r.ID }
+			if total <= smallNight && r.State == s && !slices.ContainsFunc(bar, listed) {
+				bar = append(bar, cell{State: s, Label: r.ID})
+			}
 		}
 	}
 	x, free := 0.0, 100-(least+gap)*float64(len(bar))
 	for k := range bar {
-		c := &bar[k]
-		count := n.Counts[c.State]
-		c.X, c.Width = x, least+free*float64(count)/float64(n.Counts.Total())
-		if x += c.Width + gap; c.Width > 30 {
-			c.Label = fmt.Sprintf("%d %s", count, c.State)
+		c, share := &bar[k], 1/float64(len(bar))
+		if c.Label == "" {
+			share = float64(n.Counts[c.State]) / float64(total)
+		}
+		c.X, c.Width = x, least+free*share
+		if x += c.Width + gap; c.Label == "" && c.Width > 30 {
+			c.Label = fmt.Sprintf("%d %s", n.Counts[c.State], c.State)
 		}
 	}
 	return bar
 }
 
-// Opened returns what was tried of the task; nil: its row does not open.
-func (r *row) Opened() *detail {
+// Opened returns the row with what was tried of the task; nil: it does not open.
+func (r *row) Opened() *row {
 	if r.O.Record == nil {
 		return nil
 	}
-	return newDetail(&Detail{Row: r.Row, Record: r.O.Record(r.ID)}, r.O)
+	opened := *r
+	opened.Record = cmp.Or(r.O.Record(r.ID), &attempts.TaskRecord{})
+	return &opened
 }
 
 // Reason says why a task needs a person, and what waits for it.

@@ -6,12 +6,12 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"html/template"
 	"io"
-	"slices"
 	"time"
 
 	"relay/attempts"
@@ -63,19 +63,12 @@ type Link struct {
 	Here     bool // it is the one that is shown
 }
 
-// Detail is a task with all that its own page shows.
-type Detail struct {
-	Row    *view.Row
-	Record *attempts.TaskRecord // nil: nothing was tried
-	Parts  []Text
-}
-
-// Text is a text of several lines that a page shows folded, as a diff or a conversation.
-type Text struct {
-	Name string
-	Text string
-	Open bool
-	More string // address of what follows; "": this is all
+// To returns the address of a task: of its page, or of its row.
+func (o *Options) To(task string) string {
+	if o.Link == nil {
+		return "#" + task
+	}
+	return o.Link(task)
 }
 
 // Common has the templates that say in words what a page and a report on a terminal show.
@@ -112,27 +105,40 @@ func Policy() string {
 }
 
 // Night writes the page of a night.
-func Night(w io.Writer, n *view.Night, o Options) error {
-	return o.write(w, titleOf(n), "night", newNight(n, &o))
-}
+func Night(w io.Writer, n *view.Night, o Options) error { return Whole(w, n, Parts(n, o), o) }
 
-// Parts are the names of the parts of a night's page, in their order. Each is an element with the id part-NAME.
-func Parts() []string {
-	return []string{"head", "needs", "working", "waiting", "pictures", "done", "sums", "notes"}
-}
+// partNames are the names of the parts of a night's page, in their order. Each is an element with the id part-NAME.
+var partNames = []string{"head", "needs", "working", "waiting", "pictures", "done", "sums", "notes"}
 
-// Part writes one part of a night's page, as it is in the page; nothing for an unknown one.
-func Part(w io.Writer, n *view.Night, name string, o Options) error {
-	if !slices.Contains(Parts(), name) {
-		return nil
+// Parts writes the parts of a night's page, by their names.
+func Parts(n *view.Night, o Options) map[string][]byte {
+	of, parts := newNight(n, &o), map[string][]byte{}
+	for _, name := range partNames {
+		parts[name] = filled(name, of)
 	}
-	return templates.ExecuteTemplate(w, name, newNight(n, &o))
+	return parts
+}
+
+// Whole writes the page of a night from its parts.
+func Whole(w io.Writer, n *view.Night, parts map[string][]byte, o Options) error {
+	var main bytes.Buffer
+	for _, name := range partNames[1:] {
+		main.Write(parts[name])
+	}
+	f := frame{Title: titleOf(n), Head: template.HTML(parts[partNames[0]]), Main: template.HTML(main.String())}
+	if o.Files == "" {
+		f.Foot = template.HTML(filled("foot", Said(n, o)))
+	}
+	return o.write(w, f)
 }
 
 // Rows writes the rows of a fold that a lazy page has left out, by the address that the fold names: a group, and a section from 0.
 func Rows(w io.Writer, n *view.Night, group view.Group, section int, o Options) error {
-	o.Lazy = false
-	for _, g := range newNight(n, &o).groups {
+	of := newNight(n, &o)
+	if group == view.NeedsYou {
+		return templates.ExecuteTemplate(w, "ask", of.Rest)
+	}
+	for _, g := range of.groups {
 		if g.Group == group && section >= 0 && section < len(g.Sections) {
 			return templates.ExecuteTemplate(w, "rows", g.Sections[section])
 		}
@@ -140,34 +146,43 @@ func Rows(w io.Writer, n *view.Night, group view.Group, section int, o Options) 
 	return nil
 }
 
-// Task writes the page of a task.
-func Task(w io.Writer, d *Detail, o Options) error {
-	return o.write(w, d.Row.ID+" "+d.Row.Title, "task", newDetail(d, &o))
+// Pictures writes a page with the pictures of a night alone.
+func Pictures(w io.Writer, title string, n *view.Night, o Options) error {
+	return Frame(w, title, template.HTML(filled("pictures", &night{Words: Said(n, o), Alone: true})), o)
+}
+
+// Task writes the page of a task, with what was tried. The browser loads the parts, such as diffs, when their folds open.
+func Task(w io.Writer, r *view.Row, record *attempts.TaskRecord, parts []Link, o Options) error {
+	of := &row{r, times{o.Zone}, &o, cmp.Or(record, &attempts.TaskRecord{}), parts}
+	return o.write(w, frame{Title: r.ID + " " + r.Title, Head: template.HTML(filled("title", of)), Main: template.HTML(filled("task", of))})
 }
 
 // Frame writes a page around markup that its caller has made.
 func Frame(w io.Writer, title string, body template.HTML, o Options) error {
-	return o.write(w, title, "plain", body)
+	return o.write(w, frame{Title: title, Main: body})
 }
 
 // frame is what the frame of a page shows.
 type frame struct {
 	*Options
-	Title         string
-	Body          template.HTML
-	Style, Policy template.HTML
-	Script        template.HTML
+	Title                 string
+	Head, Main, Foot      template.HTML
+	Style, Policy, Script template.HTML
 }
 
-func (o *Options) write(w io.Writer, title, name string, of any) error {
-	var body bytes.Buffer
-	if err := templates.ExecuteTemplate(&body, name, of); err != nil {
-		return err
-	}
-	f := frame{Options: o, Title: title, Body: template.HTML(body.String())}
-	if o.Files == "" {
+func (o *Options) write(w io.Writer, f frame) error {
+	if f.Options = o; o.Files == "" {
 		f.Style, f.Script = template.HTML("<style>"+Style()+"</style>"), template.HTML("<script>"+Script()+"</script>")
 		f.Policy = template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + Policy() + `">`)
 	}
 	return templates.ExecuteTemplate(w, "frame", f)
+}
+
+// filled returns what a template makes of something.
+func filled(name string, of any) []byte {
+	var text bytes.Buffer
+	if err := templates.ExecuteTemplate(&text, name, of); err != nil {
+		panic(err) // the templates are in the program
+	}
+	return text.Bytes()
 }

@@ -17,6 +17,7 @@ const (
 	top       = 26.0
 	wide      = 700.0 // of the timeline on a screen, at least; a label that does not fit then is left out
 	slim      = 340.0 // and on a phone
+	narrow    = 0.15  // percent: about a pixel
 )
 
 // timeline is a timeline while it is drawn.
@@ -25,6 +26,7 @@ type timeline struct {
 	o    Options
 	of   *view.Timeline
 	long time.Duration
+	thin map[int]float64 // by job: where the last attempt is that is too short to be seen alone
 }
 
 // Timeline draws the jobs of a night: attempts with their checks and reviews, waits, and landings. Its x are percents: it narrows, and
@@ -33,16 +35,16 @@ func Timeline(t *view.Timeline, o Options) string {
 	if len(t.Spans) == 0 {
 		return ""
 	}
-	d := timeline{o: o, of: t, long: max(t.To.Sub(t.From), time.Second)}
+	d := timeline{o: o, of: t, long: max(t.To.Sub(t.From), time.Second), thin: map[int]float64{}}
 	if o.Zone == nil {
 		d.o.Zone = time.UTC
 	}
-	waits := slices.ContainsFunc(t.Spans, func(s view.Span) bool { return s.Job == 0 })
+	waits := slices.ContainsFunc(t.Spans, func(s view.Span) bool { return s.Task == "" })
 	rows := float64(t.Jobs)
 	if waits {
 		rows += 0.7
 	}
-	height := top + rows*jobHeight + 50
+	height := top + rows*jobHeight + 34
 	label := fmt.Sprintf("Timeline from %s to %s, %s: attempts, checks, reviews, waits and landings.",
 		d.clock(t.From), d.clock(t.To), plaintext.Count(t.Jobs, "job"))
 	d.hours(height)
@@ -57,9 +59,11 @@ func Timeline(t *view.Timeline, o Options) string {
 		d.draw(`<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="h" d="M0 0v6"/></pattern>`)
 	}
 	for i := range t.Spans {
-		d.span(&t.Spans[i])
+		if s := &t.Spans[i]; d.visible(s) {
+			d.span(s)
+		}
 	}
-	d.landings(height - 44)
+	d.landings(height - 28)
 	return d.o.finish(&d.canvas, "t", label, wide, height)
 }
 
@@ -91,23 +95,33 @@ func (d *timeline) hours(height float64) {
 		if k++; k%2 == 0 && d.long/step > 5 {
 			class = "d sm"
 		}
-		d.draw(`<line class="grid" x1="%v%%" x2="%v%%" y1="16" y2="%v"/>`, x, x, height-18)
+		d.draw(`<line class="grid" x1="%v%%" x2="%v%%" y1="16" y2="%v"/>`, x, x, height)
 		d.draw(`<text class="%s" x="%v%%" y="11" text-anchor="%s">%s</text>`, class, x, anchor, d.clock(at))
 	}
 }
 
+// visible reports whether a span has a pixel of its own: of attempts in the same pixel the first has it, and those that failed.
+func (d *timeline) visible(s *view.Span) bool {
+	x, before := d.at(s.From), d.thin[s.Job]
+	switch {
+	case d.at(d.end(s))-x >= narrow:
+		return true
+	case s.Kind != view.SpanAttempt, before > 0 && x-before < narrow && s.Result != attempts.ResultFailure:
+		return false
+	}
+	d.thin[s.Job] = x
+	return true
+}
+
+func (d *timeline) end(s *view.Span) time.Time { return cmp.Or(s.To, d.of.To) }
+
 // span draws one span in the row of its job.
 func (d *timeline) span(s *view.Span) {
-	end := s.To
-	if end.IsZero() {
-		end = d.of.To
-	}
+	end := d.end(s)
 	x, y := d.at(s.From), top+float64(max(s.Job-1, 0))*jobHeight
 	width := max(d.at(end)-x, 0.1)
 	class := ""
 	switch {
-	case width < 0.15 && s.Kind != view.SpanAttempt: // not even a pixel
-		return
 	case s.To.IsZero():
 		class = " working"
 	case s.Result == attempts.ResultFailure:
@@ -164,9 +178,8 @@ func (d *timeline) landings(y float64) {
 	if len(landed) == 0 {
 		return
 	}
-	d.draw(`<text class="d" x="0" y="%v">landed</text>`, y+10)
+	d.draw(`<text class="d" x="0" y="%v">%v landed</text>`, y+10, len(landed))
 	for _, at := range landed {
 		d.draw(`<rect class="l" x="%v%%" y="%v" width="1.5" height="14"/>`, d.at(at), y+14)
 	}
-	d.draw(`<text class="d" x="100%%" y="%v" text-anchor="end">%v</text>`, y+42, len(landed))
 }

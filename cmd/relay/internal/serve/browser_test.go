@@ -52,7 +52,7 @@ func TestBrowser(t *testing.T) {
 	for i, tab := range tabs { // those behind others wait until they are seen
 		tab.Call("Page.bringToFront", nil)
 		eventually(t, fmt.Sprintf("tab %d does not follow", i+1), func() bool {
-			return tab.Eval(`document.body.dataset.since`) == sv.live.shown.Load().at.String()
+			return tab.Eval(`document.body.dataset.since`) == sv.shownAt()
 		})
 		if got, want := fmt.Sprint(tab.Eval(heading)), string(sv.live.shown.Load().parts["head"].html); !strings.Contains(want, strings.SplitAfter(got, ". ")[0]) {
 			t.Errorf("tab %d shows %q, and not %s", i+1, got, want)

@@ -2,26 +2,27 @@ package serve
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 
 	"relay/orchestrator/view"
 )
 
-// decisions are the commands that a browser may have relay run, and whether they are about a task.
-var decisions = map[string]bool{
-	"gate": true, "ungate": true, "retry": true, "answer": true, "approve": true, "stop": true,
-	"pause": false, "go on": false, "stop the run": false,
+// decisions are the commands that a browser may have relay run, by what a button says. TASK stands for the task, TEXT for what a person has
+// written, and so does the end of a flag; a flag without a text is left out.
+var decisions = map[string][]string{
+	"gate": {"gate", "--reason=", "--", "TASK"}, "ungate": {"ungate", "--note=", "--", "TASK"}, "retry": {"retry", "--note=", "--", "TASK"},
+	"approve": {"approve", "--note=", "--", "TASK"}, "answer": {"answer", "--", "TASK", "TEXT"}, "stop": {"stop", "--", "TASK"},
+	"pause": {"pause"}, "go on": {"pause", "--off"}, "stop the run": {"stop"},
 }
 
 // desk is where a person decides.
 type desk struct {
 	site *site
 	form string // secret of forms
-	run  func(ctx context.Context, args ...string) (string, error)
 }
 
 // button is a decision that a page offers.
@@ -39,7 +40,7 @@ func (d *desk) buttons(row *view.Row) template.HTML {
 	}
 	for _, c := range commands {
 		words := strings.Fields(strings.TrimSuffix(c.Type, d.site.project.EpicFlag()))
-		if len(words) < 3 || words[0] != "relay" || words[2] != row.ID || !decisions[words[1]] {
+		if len(words) < 3 || words[0] != "relay" || words[2] != row.ID || decisions[words[1]] == nil {
 			continue
 		}
 		b := button{What: words[1], Task: row.ID, For: c.For}
@@ -69,26 +70,28 @@ func (d *desk) do(a *answer, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return err
 	}
-	what, task, said := r.PostForm.Get("what"), r.PostForm.Get("task"), strings.TrimSpace(r.PostForm.Get("text"))
-	ofTask, known := decisions[what]
+	task, said, args := r.PostForm.Get("task"), strings.TrimSpace(r.PostForm.Get("text")), []string{}
+	command := decisions[r.PostForm.Get("what")]
 	switch {
 	case !same(r.PostForm.Get("form"), d.form):
 		return errors.New("the form is of an earlier relay serve: load the page again")
-	case !known || ofTask && task == "":
+	case command == nil || slices.Contains(command, "TASK") && task == "":
 		return errors.New("no task is named, or it is not a decision that relay knows")
 	}
-	args := map[string][]string{"pause": {"pause"}, "go on": {"pause", "--off"}, "stop the run": {"stop"}}[what]
-	if ofTask {
-		args = []string{what}
-		flag := map[string]string{"gate": "--reason", "ungate": "--note", "retry": "--note", "approve": "--note"}[what]
-		if flag != "" && said != "" {
-			args = append(args, flag+"="+said)
+	for _, word := range command {
+		switch {
+		case word == "TASK":
+			word = task
+		case word == "TEXT":
+			word = said
+		case strings.HasSuffix(word, "=") && said == "":
+			continue
+		case strings.HasSuffix(word, "="):
+			word += said
 		}
-		if args = append(args, "--", task); what == "answer" {
-			args = append(args, said)
-		}
+		args = append(args, word)
 	}
-	done, err := d.run(r.Context(), args...)
+	done, err := d.site.o.Run(r.Context(), args...)
 	if err != nil {
 		return err
 	}

@@ -6,19 +6,19 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 )
 
-const (
-	mostViewers = 1000
-	beat        = 15 * time.Second // a word to viewers that hear nothing, so that those who are gone are found
-)
+// beat is when viewers that hear nothing get a word, so that those who are gone are found.
+const beat = 15 * time.Second
 
-// since names the parts that have changed after a state, in order.
-func (n *shown) since(then stamp) []string {
+// since names the parts that have changed after a state, in order. After an unknown state all have.
+func (n *shown) since(state string) []string {
 	names := []string{}
+	then, _ := strconv.ParseUint(state, 10, 64)
 	for name, p := range n.parts {
-		if p.at.after(then) {
+		if p.at > then {
 			names = append(names, name)
 		}
 	}
@@ -29,21 +29,17 @@ func (n *shown) since(then stamp) []string {
 // events tells a browser what has changed, as it changes. A viewer has no queue: one that reads slowly hears what has changed since it
 // last read, and one that does not read at all is dropped.
 func (l *live) events(w http.ResponseWriter, r *http.Request) {
-	if l.viewers.Add(1); l.viewers.Load() > mostViewers {
-		l.viewers.Add(-1)
-		http.Error(w, "There are too many viewers.", http.StatusServiceUnavailable)
-		return
-	}
+	l.viewers.Add(1)
 	defer l.viewers.Add(-1)
 	w.Header().Set("Content-Type", "text/event-stream")
-	c, last := http.NewResponseController(w), stampOf(cmp.Or(r.Header.Get("Last-Event-ID"), r.FormValue("since")))
+	c, last := http.NewResponseController(w), cmp.Or(r.Header.Get("Last-Event-ID"), r.FormValue("since"))
 	for text := "retry: 2000\n\n"; ; text = ":\n\n" {
 		now := l.shown.Load()
 		if names := now.since(last); len(names) > 0 {
 			list, _ := json.Marshal(names) // they are strings
-			text += fmt.Sprintf("id: %s\ndata: %s\n\n", now.at, list)
+			text += fmt.Sprintf("id: %d\ndata: %s\n\n", now.at, list)
 		}
-		last = now.at
+		last = fmt.Sprint(now.at)
 		_ = c.SetWriteDeadline(time.Now().Add(l.patience)) // connections have deadlines
 		if _, err := w.Write([]byte(text)); err != nil || c.Flush() != nil {
 			return
@@ -55,12 +51,4 @@ func (l *live) events(w http.ResponseWriter, r *http.Request) {
 		case <-time.After(beat):
 		}
 	}
-}
-
-// changes answers what events would, once: a tab that has just loaded asks for what it may have missed.
-func (l *live) changes(w http.ResponseWriter, r *http.Request) {
-	now := l.shown.Load()
-	w.Header().Set("Content-Type", "application/json")
-	news := map[string]any{"id": now.at.String(), "parts": now.since(stampOf(r.FormValue("since")))}
-	_ = json.NewEncoder(w).Encode(news) // a browser that is gone does not matter
 }

@@ -3,7 +3,6 @@ package serve
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -32,7 +31,7 @@ type live struct {
 
 // shown is a state of the night that is shown. It never changes.
 type shown struct {
-	at    stamp
+	at    uint64 // names the state: the number of the last event, or more where the time alone has changed it
 	night *view.Night
 	runs  []view.OneRun
 	parts map[string]part // by name: those of the page of the night, and "task/ID"
@@ -44,28 +43,15 @@ type shown struct {
 // part is markup, and the state in which it changed last.
 type part struct {
 	html []byte // nil: its page has it
-	at   stamp
-}
-
-// stamp names a state: by the last event of the log, and a number among those that differ by time alone.
-type stamp struct{ event, again uint64 }
-
-func (a stamp) after(b stamp) bool {
-	return a.event > b.event || a.event == b.event && a.again > b.again
-}
-
-func (a stamp) String() string { return fmt.Sprintf("%d.%d", a.event, a.again) }
-
-func stampOf(text string) (a stamp) {
-	_, _ = fmt.Sscanf(text, "%d.%d", &a.event, &a.again) // of another text everything is new
-	return a
+	at   uint64
 }
 
 const (
-	every      = time.Second // the log is read
-	share      = 25          // of the time that is spent on it, at most
-	mostQuiet  = time.Minute // a page without events is this old at most: some of it depends on the time
-	mostPicked = 500         // tasks, up to which the page of the night has the pictures
+	every      = time.Second      // the log is read
+	share      = 25               // of the time that is spent on it, at most
+	longest    = 10 * time.Second // between two times that the log is read: a busy machine makes reading slow
+	mostQuiet  = time.Minute      // a page without events is this old at most: some of it depends on the time
+	mostPicked = 500              // tasks, up to which the page of the night has the pictures
 )
 
 // follow keeps what is shown up to date until ctx is done.
@@ -78,7 +64,7 @@ func (l *live) follow(ctx context.Context) {
 		}
 		began := time.Now()
 		l.refresh(ctx)
-		wait = max(every, share*time.Since(began))
+		wait = min(max(every, share*time.Since(began)), longest)
 	}
 }
 
@@ -100,44 +86,29 @@ func (l *live) refresh(ctx context.Context) {
 func (l *live) show(tasks []string, troubles ...string) {
 	now, f, before := l.now(), l.night, l.shown.Load()
 	n := f.Make(now)
+	if n.Counts.Total() <= mostPicked {
+		n.Graph, n.Timeline = f.Model.Graph(now), f.Model.Timeline(now)
+	}
 	next := &shown{
-		at: stamp{event: f.Last}, night: n, runs: slices.Clip(f.Runs), parts: map[string]part{}, made: time.Now(),
+		at: f.Last, night: n, runs: slices.Clip(f.Runs), parts: map[string]part{}, made: time.Now(),
 		notes: append(slices.Clip(f.Warnings), troubles...), newer: make(chan struct{}),
 	}
 	if before != nil {
-		next.parts = maps.Clone(before.parts)
-		if before.at.event == f.Last {
-			next.at.again = before.at.again + 1
-		}
+		next.at, next.parts = max(f.Last, before.at+1), maps.Clone(before.parts)
 	}
 	for _, task := range tasks {
 		next.parts["task/"+task] = part{at: next.at}
 	}
-	o := l.options(next)
-	for _, name := range page.Parts() {
-		of := *n
-		if name == "pictures" {
-			l.addPictures(&of, now)
-		}
-		var text bytes.Buffer
-		if err := page.Part(&text, &of, name, o); err != nil {
-			panic(err) // the templates are in the program
-		}
-		html := []byte(l.values(text.String()))
-		if old := next.parts[name]; !bytes.Equal(html, old.html) {
+	for name, html := range page.Parts(n, l.options(next)) {
+		html = []byte(l.values(string(html)))
+		if !bytes.Equal(html, next.parts[name].html) {
 			next.parts[name] = part{html, next.at}
 		}
 	}
+	n.Graph, n.Timeline = nil, nil
 	l.shown.Store(next)
 	if before != nil {
 		close(before.newer)
-	}
-}
-
-// addPictures adds graph and timeline to a night of a size for which its page has them.
-func (l *live) addPictures(n *view.Night, now time.Time) {
-	if n.Counts.Total() <= mostPicked {
-		n.Graph, n.Timeline = l.night.Model.Graph(now), l.night.Model.Timeline(now)
 	}
 }
 

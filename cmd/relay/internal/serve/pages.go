@@ -2,9 +2,11 @@ package serve
 
 import (
 	"bytes"
-	"embed"
+	_ "embed"
 	"errors"
+	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,16 +16,22 @@ import (
 
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/page"
-	"relay/orchestrator/picture"
 	"relay/orchestrator/view"
 )
 
-//go:embed serve.html serve.js serve.css
-var files embed.FS
+//go:embed serve.html
+var html string
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"ended": ended, "took": took}).ParseFS(files, "serve.html"))
+//go:embed serve.js
+var script string
+
+//go:embed serve.css
+var style string
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"ended": ended, "took": took}).Parse(html))
 
 // site writes the pages.
 type site struct {
@@ -31,8 +39,8 @@ type site struct {
 	live *live
 
 	project *project.Project
-	desk    *desk               // nil: a person does not decide here
-	base    string              // path of all pages, with a slash at its end
+	base    string // path of all pages, with a slash at its end
+	desk    *desk
 	clean   func(string) string // takes out what looks like a secret
 }
 
@@ -54,26 +62,18 @@ func (s *site) routes() http.Handler {
 			_, err := w.Write(s.live.shown.Load().parts[r.PathValue("name")].html)
 			return err
 		},
-		"GET /rows/{group}/{section}": func(w *answer, r *http.Request) error {
-			now, group := s.live.shown.Load(), view.Group(strings.ReplaceAll(r.PathValue("group"), "-", " "))
-			section, err := strconv.Atoi(r.PathValue("section"))
-			if err != nil {
-				return errUnknown
-			}
-			return page.Rows(w, now.night, group, section, s.options(now, ""))
-		},
-		"GET /": func(*answer, *http.Request) error { return errUnknown },
+		"GET /rows/{group}/{section}": s.rowsPage,
+		"GET /control":                s.desk.page,
+		"POST /do":                    s.desk.do,
+		"GET /":                       func(*answer, *http.Request) error { return errUnknown },
 	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.write(w, r, answer) })
-	}
-	if s.desk != nil {
-		mux.HandleFunc("GET /control", func(w http.ResponseWriter, r *http.Request) { s.write(w, r, s.desk.page) })
-		mux.HandleFunc("POST /do", func(w http.ResponseWriter, r *http.Request) { s.write(w, r, s.desk.do) })
+		if s.o.Control || pattern != "GET /control" && pattern != "POST /do" {
+			mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.write(w, r, answer) })
+		}
 	}
 	mux.HandleFunc("GET /events", s.live.events)
-	mux.HandleFunc("GET /changes", s.live.changes)
-	mux.HandleFunc("GET /files/style.css", text("text/css", page.Style()+own("serve.css")))
-	mux.HandleFunc("GET /files/script.js", text("text/javascript", page.Script()+own("serve.js")))
+	mux.HandleFunc("GET /files/style.css", text("text/css", page.Style()+style))
+	mux.HandleFunc("GET /files/script.js", text("text/javascript", page.Script()+script))
 	all := http.NewServeMux()
 	all.Handle(s.base, http.StripPrefix(strings.TrimSuffix(s.base, "/"), mux))
 	return all
@@ -84,14 +84,6 @@ func text(kind, content string) http.HandlerFunc {
 		w.Header().Set("Content-Type", kind+"; charset=utf-8")
 		_, _ = w.Write([]byte(content)) // a browser that is gone does not matter
 	}
-}
-
-func own(name string) string {
-	content, err := files.ReadFile(name)
-	if err != nil {
-		panic(err) // it is in the program
-	}
-	return string(content)
 }
 
 // answer is a page while it is written.
@@ -106,15 +98,12 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, write func(*answer,
 			code = http.StatusNotFound
 		}
 		a.Reset()
-		err = s.message(&a, err.Error())
-		if err != nil {
-			code = http.StatusInternalServerError
-		}
+		_ = s.message(&a, terminal.Message(err)) // its template is in the program
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeWait)) // connections have deadlines
 	w.WriteHeader(code)
-	_, _ = w.Write([]byte(s.live.values(a.String()))) // a browser that is gone does not matter
+	_, _ = io.WriteString(w, s.live.values(a.String())) // a browser that is gone does not matter
 }
 
 // message writes a page that says something.
@@ -134,10 +123,10 @@ func (s *site) frame(a *answer, title, name string, of any) error {
 // options are those of a page that shows a state of the night.
 func (s *site) options(now *shown, here string) page.Options {
 	o := page.Options{
-		Zone: time.Local, Files: s.base + "files/", Link: s.link, Lazy: true, Warnings: now.notes, Since: now.at.String(),
+		Zone: time.Local, Files: s.base + "files/", Link: s.link, Lazy: true, Warnings: now.notes, Since: fmt.Sprint(now.at),
 	}
 	pages := []string{"Night", "Graph", "Timeline", "Money", "Runs"}
-	if s.desk != nil {
+	if s.o.Control {
 		o.Extra = s.desk.buttons
 		pages = append(pages, "Control")
 	}
@@ -155,25 +144,28 @@ func (s *site) link(task string) string { return s.base + "task/" + url.PathEsca
 
 func (s *site) nightPage(a *answer, _ *http.Request) error {
 	now := s.live.shown.Load()
-	n := *now.night
-	if n.Counts.Total() <= mostPicked {
-		n.Graph, n.Timeline = s.live.pictures()
+	parts := map[string][]byte{}
+	for name, p := range now.parts {
+		parts[name] = p.html
 	}
-	return page.Night(a, &n, s.options(now, "Night"))
+	return page.Whole(a, now.night, parts, s.options(now, "Night"))
 }
 
 func (s *site) graphPage(a *answer, _ *http.Request) error {
-	graph, _ := s.live.pictures()
-	return s.frame(a, "Graph", "picture", template.HTML(picture.Graph(graph, picture.Options{Link: s.link})))
+	n := *s.live.shown.Load().night
+	n.Graph, _ = s.live.pictures()
+	return page.Pictures(a, "Graph", &n, s.options(s.live.shown.Load(), "Graph"))
 }
 
 func (s *site) timelinePage(a *answer, _ *http.Request) error {
-	_, line := s.live.pictures()
-	return s.frame(a, "Timeline", "picture", template.HTML(picture.Timeline(line, picture.Options{Zone: time.Local})))
+	n := *s.live.shown.Load().night
+	_, n.Timeline = s.live.pictures()
+	return page.Pictures(a, "Timeline", &n, s.options(s.live.shown.Load(), "Timeline"))
 }
 
 func (s *site) moneyPage(a *answer, _ *http.Request) error {
-	return s.frame(a, "Money", "plain", template.HTML(s.live.shown.Load().parts["sums"].html))
+	now := s.live.shown.Load()
+	return page.Frame(a, "Money", template.HTML(now.parts["sums"].html), s.options(now, "Money"))
 }
 
 func (s *site) runsPage(a *answer, _ *http.Request) error {
@@ -184,29 +176,38 @@ func (s *site) runsPage(a *answer, _ *http.Request) error {
 
 // runPage shows the night that ended with a run, and the tasks as they are now.
 func (s *site) runPage(a *answer, r *http.Request) error {
-	id := r.PathValue("id")
-	now := s.live.shown.Load()
-	if !slices.ContainsFunc(now.runs, func(run view.OneRun) bool { return run.ID == id }) {
+	id, now := r.PathValue("id"), s.live.shown.Load()
+	at := slices.IndexFunc(now.runs, func(run view.OneRun) bool { return run.ID == id })
+	switch {
+	case at < 0:
 		return errUnknown
+	case at == len(now.runs)-1:
+		return s.nightPage(a, r)
 	}
 	pl, v, _, err := s.project.Read(r.Context())
 	if err != nil {
 		return err
 	}
-	if id != v.Ledger.Folded.Run {
-		pl = project.RunPlan(s.project, id, pl)
-	}
-	b, err := status.Builder(s.project, pl, v, id)
+	b, err := status.Builder(s.project, project.RunPlan(s.project, id, pl), v, id)
 	if err != nil {
 		return err
 	}
-	n := b.Night(s.o.App.Now())
+	n, o := b.Night(s.o.App.Now()), s.options(now, "")
 	if n.Counts.Total() <= mostPicked {
 		n.Graph, n.Timeline = b.Graph(n.At), b.Timeline(n.At)
 	}
-	o := s.options(now, "")
 	o.Lazy, o.Since = false, ""
 	return page.Night(a, n, o)
+}
+
+// rowsPage shows the rows of a fold that the page of the night has left out.
+func (s *site) rowsPage(a *answer, r *http.Request) error {
+	section, err := strconv.Atoi(r.PathValue("section"))
+	if err != nil {
+		return errUnknown
+	}
+	now, group := s.live.shown.Load(), view.Group(strings.ReplaceAll(r.PathValue("group"), "-", " "))
+	return page.Rows(a, now.night, group, section, s.options(now, ""))
 }
 
 // ended says how a run ended, or that it did not.

@@ -55,13 +55,14 @@
   }
   function took({id, parts}) {
     since = id;
-    for (const name of parts) if (here ? name === topic : !name.startsWith('task/')) dirty.add(name);
+    for (const name of parts || [topic, ...[...document.querySelectorAll('[id^=part-]')].map(e => e.id.slice(5))])
+      if (here ? name === topic : !name.startsWith('task/')) dirty.add(name);
     refresh();
   }
 
   // fill loads what a fold has left out.
   async function fill(d) {
-    const rows = d.querySelector(':scope > .rows'), more = d.querySelector(':scope > p > a'), pre = d.querySelector(':scope > pre');
+    const rows = d.querySelector(':scope > .rows, :scope > .ask'), more = d.querySelector(':scope > p > a'), pre = d.querySelector(':scope > pre');
     if (d.dataset.load) {
       const now = (await page('rows/' + d.dataset.load)).body.firstElementChild;
       if (rows) morph(rows, now); else d.append(now);
@@ -76,7 +77,10 @@
 
   if (since) {
     const others = new BroadcastChannel(base);
-    others.onmessage = e => took(e.data);
+    others.onmessage = ({data}) => { // a tab that has just loaded asks whether it is late
+      if (!data.asks) took(data);
+      else if (data.asks !== since) others.postMessage({id: since});
+    };
     const listen = () => {
       const source = new EventSource(base + 'events?since=' + since);
       source.onmessage = e => {
@@ -96,6 +100,6 @@
       turn();
     }
     document.addEventListener('visibilitychange', refresh);
-    fetch(base + 'changes?since=' + since).then(a => a.json()).then(took).catch(() => {});
+    others.postMessage({asks: since});
   }
 }

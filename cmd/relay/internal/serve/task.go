@@ -22,11 +22,6 @@ const (
 	mostText  = 64 << 10 // bytes of a part on one page
 )
 
-// parts are what an attempt may have left behind, by their names in an address.
-var parts = map[string]agentlog.AttemptPart{
-	"diff": agentlog.PartDiff, "checks": agentlog.PartChecks, "review": agentlog.PartReview, "brief": agentlog.PartBrief,
-}
-
 // conversation is the part that is shown as relay logs shows it.
 const conversation = "conversation"
 
@@ -39,31 +34,29 @@ func (s *site) taskPage(a *answer, r *http.Request) error {
 	if row == nil {
 		return errUnknown
 	}
-	d := &page.Detail{Row: row, Record: s.live.night.Model.Ledger().Record(id)}
-	tried := d.Record.Attempts
-	for _, at := range slices.Backward(tried[max(len(tried)-mostTried, 0):]) {
+	record, parts := s.live.night.Model.Ledger().Record(id), []page.Link{}
+	for _, at := range slices.Backward(record.Attempts[max(len(record.Attempts)-mostTried, 0):]) {
 		for _, name := range partsOf(&at) {
-			d.Parts = append(d.Parts, page.Text{
-				Name: fmt.Sprintf("Attempt %d: %s", at.ID, name), More: fmt.Sprintf("%s/%s?attempt=%d", s.link(id), name, at.ID),
+			parts = append(parts, page.Link{
+				Name: fmt.Sprintf("Attempt %d: %s", at.ID, name), To: fmt.Sprintf("%s/%s?attempt=%d", s.link(id), name, at.ID),
 			})
 		}
 	}
-	return page.Task(a, d, s.options(s.live.shown.Load(), ""))
+	return page.Task(a, row, record, parts, s.options(s.live.shown.Load(), ""))
 }
 
 // partsOf names what an attempt has left behind.
-func partsOf(a *attempts.Attempt) []string {
-	names := []string{conversation, "brief"}
-	if a.Receipt.Review != nil {
-		names = append([]string{"review"}, names...)
+func partsOf(a *attempts.Attempt) (names []string) {
+	if a.Head != a.Base || a.Receipt.Salvage != "" {
+		names = append(names, "diff")
 	}
 	if len(a.Receipt.Checks) > 0 {
-		names = append([]string{"checks"}, names...)
+		names = append(names, "checks")
 	}
-	if a.Head != a.Base || a.Receipt.Salvage != "" {
-		names = append([]string{"diff"}, names...)
+	if a.Receipt.Review != nil {
+		names = append(names, "review")
 	}
-	return names
+	return append(names, conversation, "brief")
 }
 
 // partPage shows a part of an attempt from an offset on.
@@ -98,7 +91,7 @@ func (s *site) attempt(id string, number int) (agentlog.Attempt, error) {
 	}
 	at, err := agentlog.PickAttempt(id, s.live.night.Model.Ledger().Record(id), number)
 	if err != nil {
-		return agentlog.Attempt{}, errors.New(terminal.Message(err))
+		return agentlog.Attempt{}, err
 	}
 	picked := *at
 	return agentlog.Attempt{Task: id, Attempt: &picked}, nil
@@ -108,19 +101,14 @@ func (s *site) attempt(id string, number int) (agentlog.Attempt, error) {
 func (s *site) writePart(ctx context.Context, out io.Writer, at agentlog.Attempt, name string) error {
 	app := *s.o.App
 	app.Out, app.Err = terminal.NewWriter(out), terminal.NewWriter(io.Discard)
-	var err error
-	switch part, ok := parts[name]; {
-	case ok:
-		err = (&agentlog.TaskAttempt{App: &app, Project: s.project, Task: at.Task, Attempt: at.Attempt}).Write(ctx, part)
-	case name == conversation:
-		err = agentlog.NewViewer(&app, s.project, agentlog.Options{}).Show([]agentlog.Attempt{at})
+	switch part := agentlog.AttemptPart(name); part {
+	case agentlog.PartDiff, agentlog.PartChecks, agentlog.PartReview, agentlog.PartBrief:
+		return (&agentlog.TaskAttempt{App: &app, Project: s.project, Task: at.Task, Attempt: at.Attempt}).Write(ctx, part)
+	case conversation:
+		return agentlog.NewViewer(&app, s.project, agentlog.Options{}).Show([]agentlog.Attempt{at})
 	default:
 		return errUnknown
 	}
-	if err != nil {
-		return errors.New(terminal.Message(err))
-	}
-	return nil
 }
 
 // window keeps a part of what is written to it, and fails when it has that.
