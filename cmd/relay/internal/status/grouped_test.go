@@ -65,8 +65,7 @@ func TestLongEpicIsGrouped(t *testing.T) {
 	_, got, _ := strings.Cut(out.String(), "\n\n")
 	want := `  T7  gated             Something  (18 tasks wait for it)
       waits for a person: long long long long long long long long long long long
-      long long long long long long long long long long long long long long
-      long…
+      long long long long long long long long long long long long long long lo…
   T9  gated             Something
       waits for a person
   T3  in progress  1/3  Something  (claude, 1m00s)

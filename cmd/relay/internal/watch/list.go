@@ -194,7 +194,7 @@ func (l *list) drawItem(it item, width int) []string {
 	if l.height(it) == 1 {
 		return []string{line}
 	}
-	return []string{line, strings.Repeat(" ", min(begin, width)) + spread(firstOf(r), waitFor(r), width-begin)}
+	return []string{line, strings.Repeat(" ", min(begin, width)) + spread(firstOf(r), r.Waiters(), width-begin)}
 }
 
 // says returns what stands at the right end of a row, and beside the title.
@@ -259,17 +259,6 @@ func commands(r *view.Row) []view.Command {
 		return nil
 	}
 	return append([]view.Command{*r.First}, r.Choices...)
-}
-
-// waitFor says which tasks wait for one; "": none do.
-func waitFor(r *view.Row) string {
-	switch {
-	case r.FreesAll == 0:
-		return ""
-	case r.FreesAll == 1:
-		return r.Frees[0] + " waits for it"
-	}
-	return plaintext.Count(r.FreesAll, "task") + " wait for it"
 }
 
 // keyOf returns the key that does what a command does; "": none does.

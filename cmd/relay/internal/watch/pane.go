@@ -123,7 +123,7 @@ func (p *pane) draw(r *view.Row, height int) (lines []string) {
 func summary(r *view.Row) string {
 	var lines []string
 	if r.State != view.Asks { // a question is below as a whole
-		lines = append(lines, cmp.Or(r.Why, waitFor(r)))
+		lines = append(lines, cmp.Or(r.Why, r.Waiters()))
 		lines = append(lines, r.Telling...)
 	}
 	if len(r.Also) > 0 {
