@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"relay/epic/plaintext"
 	"relay/orchestrator/view"
 )
 
@@ -50,12 +51,25 @@ func (m *model) refused(a action) string {
 		return "no task is selected"
 	case slices.Contains(strings.Fields(a.states), string(r.State)):
 		return ""
-	case slices.ContainsFunc(commands(r), func(c view.Command) bool { return strings.HasPrefix(c.Type, "relay "+a.command+" ") }):
+	case offers(r, a.command):
 		return ""
 	case r.State == view.Asks:
 		return r.ID + " " + a.not + ", it asks you: a answers"
 	}
 	return r.ID + " " + a.not
+}
+
+// offers reports whether a row offers a command of relay.
+func offers(r *view.Row, command string) bool {
+	return slices.ContainsFunc(commands(r), func(c view.Command) bool { return strings.HasPrefix(c.Type, "relay "+command+" ") })
+}
+
+// more says for how many other tasks a row stands.
+func more(r *view.Row) string {
+	if len(r.Also) == 0 {
+		return ""
+	}
+	return " and " + plaintext.Count(len(r.Also), "more task")
 }
 
 // act runs the command of an action, or asks before that.
@@ -66,11 +80,15 @@ func (m *model) act(a action) tea.Cmd {
 	}
 	args, r := strings.Fields(a.command), m.list.row
 	if a.not != "" {
+		if offers(r, a.command+" --same") {
+			args = append(args, "--same")
+			m.ask = r.ID + more(r) + ": " + a.word + "?"
+		}
 		args = append(args, "--", r.ID)
 	}
 	switch {
 	case a.key == "a":
-		m.input = &input{task: r.ID}
+		m.ask, m.input = "", &input{task: r.ID + more(r), args: args}
 		return nil
 	case a.key == "p" && !m.win.night.Run.Paused.IsZero():
 		args = append(args, "--off")
@@ -78,7 +96,7 @@ func (m *model) act(a action) tea.Cmd {
 		m.ask = "Stop the run? Its agents are asked to exit; relay work continues it later."
 	case a.key == "s":
 		m.ask = "Stop the attempt of " + r.ID + "? Its work is kept, and this run does not try it again."
-	case a.key == "A":
+	case a.key == "A" && m.ask == "":
 		m.ask = "Approve " + r.ID + " as it is?"
 	case a.key == "r" && r.Landed != "":
 		m.ask = "Do " + r.ID + " again? Its work has landed and stays: the next agent begins from there."

@@ -47,7 +47,8 @@ type model struct {
 
 // input is a line that a person types: an answer, or a filter.
 type input struct {
-	task string // "": it filters
+	task string // that the answer is for, and others like it; "": it filters
+	args []string
 	text string
 }
 
@@ -176,7 +177,7 @@ func (m *model) typed(key, text string) tea.Cmd {
 		m.note = "the answer is empty: type it, or press esc"
 	case key == "enter":
 		m.input = nil
-		return m.do("answer", "--", in.task, strings.TrimSpace(in.text))
+		return m.do(append(in.args, strings.TrimSpace(in.text))...)
 	case key == "backspace":
 		_, size := utf8.DecodeLastRuneInString(in.text)
 		in.text = in.text[:len(in.text)-size]

@@ -168,6 +168,9 @@ func TestKeys(t *testing.T) {
 		want       string
 		note       string
 	}{
+		{"T18 of 400", "uy", "ungate --same -- T18", "done"},
+		{"T18 of 400", "un", "", "nothing was done"},
+		{"T29 of 400", "aA\n", "answer --same -- T29 A", "done"},
 		{"T26", "aA\n", "answer -- T26 A", "done"},
 		{"T26", "a\n", "", "the answer is empty: type it, or press esc"},
 		{"T26", "u", "", "u: T26 is not gated, it asks you: a answers"},
@@ -187,8 +190,9 @@ func TestKeys(t *testing.T) {
 		{"T38", "Sy", "stop", "done"},
 		{"T38", "p", "pause", "done"},
 	} {
-		m, n := screenOf(t, 40, 80, 24)
-		m.list.all, m.list.selected = true, c.task
+		task, long := strings.CutSuffix(c.task, " of 400")
+		m, n := screenOf(t, map[bool]int{true: 400, false: 40}[long], 80, 24)
+		m.list.all, m.list.selected = !long, task
 		m.list.move(0)
 		for _, key := range c.keys {
 			press(m, map[rune]string{'\n': "enter"}[key]+strings.TrimSpace(string(key)))

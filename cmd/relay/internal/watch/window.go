@@ -52,8 +52,8 @@ func (w *window) head() []string {
 		right += " USD"
 	}
 	says := n.Sentence
-	if !w.isWide() {
-		says.Start = ""
+	if !w.isWide() { // the first task is selected, and the legend has the looks
+		says.Start, says.Looks, says.NeedYou = "", 0, says.NeedYou+says.Looks
 	}
 	bar, legend := w.style.bar(n, w.w-2)
 	title := w.style.paint(bold, spread(" "+plaintext.Fit(n.Epic.Title, w.w), right, w.w))
@@ -81,7 +81,7 @@ func (w *window) ends() string {
 	}
 	said := w.night.Ahead(w.style.zone)
 	if !w.isWide() {
-		said, _, _ = strings.Cut(said, ",")
+		said, _, _ = strings.Cut(said, " (")
 	}
 	return said
 }
