@@ -39,7 +39,7 @@ type row struct {
 	times
 	O      *Options
 	Record *attempts.TaskRecord // what was tried of it, where that is shown
-	Parts  []Text
+	Parts  []Link
 }
 
 // group is a list of tasks.

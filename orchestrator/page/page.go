@@ -63,13 +63,6 @@ type Link struct {
 	Here     bool // it is the one that is shown
 }
 
-// Text is a text of several lines that a page shows folded, as a diff or a conversation.
-type Text struct {
-	Name string
-	Text string
-	More string // address of what follows; "": this is all
-}
-
 // To returns the address of a task: of its page, or of its row.
 func (o *Options) To(task string) string {
 	if o.Link == nil {
@@ -158,8 +151,8 @@ func Pictures(w io.Writer, title string, n *view.Night, o Options) error {
 	return Frame(w, title, template.HTML(filled("pictures", &night{Words: Said(n, o), Alone: true})), o)
 }
 
-// Task writes the page of a task, with what was tried and what that has left behind.
-func Task(w io.Writer, r *view.Row, record *attempts.TaskRecord, parts []Text, o Options) error {
+// Task writes the page of a task, with what was tried. The browser loads the parts, such as diffs, when their folds open.
+func Task(w io.Writer, r *view.Row, record *attempts.TaskRecord, parts []Link, o Options) error {
 	of := &row{r, times{o.Zone}, &o, cmp.Or(record, &attempts.TaskRecord{}), parts}
 	return o.write(w, frame{Title: r.ID + " " + r.Title, Head: template.HTML(filled("title", of)), Main: template.HTML(filled("task", of))})
 }

@@ -74,7 +74,7 @@ func TestText(t *testing.T) {
 		if err := Night(&b, n, o); err != nil {
 			t.Fatal(err)
 		}
-		if err := Task(&b, &row, o.Record(""), []Text{{Name: said, Text: said}}, Options{Files: "/"}); err != nil {
+		if err := Task(&b, &row, o.Record(""), []Link{{Name: said, To: "/task/T1/diff"}}, Options{Files: "/"}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(b.String(), html.EscapeString(said)) {

@@ -9,10 +9,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"relay/attempts"
 	"relay/orchestrator/view"
 	"relay/orchestrator/view/viewtest"
 )
@@ -141,5 +143,21 @@ func BenchmarkGraph(b *testing.B) {
 	g := plan(149)
 	for b.Loop() {
 		Graph(g, Options{})
+	}
+}
+
+// Of attempts that share a pixel the first is drawn, and one that failed.
+func TestTimelineInOnePixel(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC)
+	line := &view.Timeline{Jobs: 1, From: began, To: began.Add(10 * time.Hour)}
+	for i := range 20 {
+		from := began.Add(time.Hour + time.Duration(i)*time.Second)
+		line.Spans = append(line.Spans, view.Span{Kind: view.SpanAttempt, Job: 1, Task: fmt.Sprint("T", i), From: from, To: from.Add(time.Second)})
+	}
+	line.Spans[7].Result = attempts.ResultFailure
+	got := regexp.MustCompile(`href="#T(\d+)"`).FindAllStringSubmatch(Timeline(line, Options{}), -1)
+	if len(got) != 2 || got[0][1] != "0" || got[1][1] != "7" {
+		t.Errorf("it draws %v, want T0 and T7", got)
 	}
 }

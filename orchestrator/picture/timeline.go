@@ -59,7 +59,9 @@ func Timeline(t *view.Timeline, o Options) string {
 		d.draw(`<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="h" d="M0 0v6"/></pattern>`)
 	}
 	for i := range t.Spans {
-		d.span(&t.Spans[i])
+		if s := &t.Spans[i]; d.visible(s) {
+			d.span(s)
+		}
 	}
 	d.landings(height - 28)
 	return d.o.finish(&d.canvas, "t", label, wide, height)
@@ -98,18 +100,28 @@ func (d *timeline) hours(height float64) {
 	}
 }
 
+// visible reports whether a span has a pixel of its own: of attempts in the same pixel the first has it, and those that failed.
+func (d *timeline) visible(s *view.Span) bool {
+	x, before := d.at(s.From), d.thin[s.Job]
+	switch {
+	case d.at(d.end(s))-x >= narrow:
+		return true
+	case s.Kind != view.SpanAttempt, before > 0 && x-before < narrow && s.Result != attempts.ResultFailure:
+		return false
+	}
+	d.thin[s.Job] = x
+	return true
+}
+
+func (d *timeline) end(s *view.Span) time.Time { return cmp.Or(s.To, d.of.To) }
+
 // span draws one span in the row of its job.
 func (d *timeline) span(s *view.Span) {
-	end := s.To
-	if end.IsZero() {
-		end = d.of.To
-	}
+	end := d.end(s)
 	x, y := d.at(s.From), top+float64(max(s.Job-1, 0))*jobHeight
 	width := max(d.at(end)-x, 0.1)
 	class := ""
 	switch {
-	case width < narrow && s.Kind != view.SpanAttempt, width < narrow && d.thin[s.Job] > 0 && x-d.thin[s.Job] < narrow: // not even a pixel
-		return
 	case s.To.IsZero():
 		class = " working"
 	case s.Result == attempts.ResultFailure:
@@ -124,9 +136,6 @@ func (d *timeline) span(s *view.Span) {
 	}
 	switch s.Kind {
 	case view.SpanAttempt:
-		if width < narrow {
-			d.thin[s.Job] = x
-		}
 		link := d.o.node(&d.canvas, s.Task, "", title)
 		rect("w"+class, y+14, 26)
 		d.text(s.Task, "", x, width, y+31)

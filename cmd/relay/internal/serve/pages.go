@@ -164,7 +164,8 @@ func (s *site) timelinePage(a *answer, _ *http.Request) error {
 }
 
 func (s *site) moneyPage(a *answer, _ *http.Request) error {
-	return s.frame(a, "Money", "plain", template.HTML(s.live.shown.Load().parts["sums"].html))
+	now := s.live.shown.Load()
+	return page.Frame(a, "Money", template.HTML(now.parts["sums"].html), s.options(now, "Money"))
 }
 
 func (s *site) runsPage(a *answer, _ *http.Request) error {

@@ -34,11 +34,11 @@ func (s *site) taskPage(a *answer, r *http.Request) error {
 	if row == nil {
 		return errUnknown
 	}
-	record, parts := s.live.night.Model.Ledger().Record(id), []page.Text{}
+	record, parts := s.live.night.Model.Ledger().Record(id), []page.Link{}
 	for _, at := range slices.Backward(record.Attempts[max(len(record.Attempts)-mostTried, 0):]) {
 		for _, name := range partsOf(&at) {
-			parts = append(parts, page.Text{
-				Name: fmt.Sprintf("Attempt %d: %s", at.ID, name), More: fmt.Sprintf("%s/%s?attempt=%d", s.link(id), name, at.ID),
+			parts = append(parts, page.Link{
+				Name: fmt.Sprintf("Attempt %d: %s", at.ID, name), To: fmt.Sprintf("%s/%s?attempt=%d", s.link(id), name, at.ID),
 			})
 		}
 	}
@@ -46,18 +46,17 @@ func (s *site) taskPage(a *answer, r *http.Request) error {
 }
 
 // partsOf names what an attempt has left behind.
-func partsOf(a *attempts.Attempt) []string {
-	names := []string{conversation, "brief"}
-	if a.Receipt.Review != nil {
-		names = append([]string{"review"}, names...)
+func partsOf(a *attempts.Attempt) (names []string) {
+	if a.Head != a.Base || a.Receipt.Salvage != "" {
+		names = append(names, "diff")
 	}
 	if len(a.Receipt.Checks) > 0 {
-		names = append([]string{"checks"}, names...)
+		names = append(names, "checks")
 	}
-	if a.Head != a.Base || a.Receipt.Salvage != "" {
-		names = append([]string{"diff"}, names...)
+	if a.Receipt.Review != nil {
+		names = append(names, "review")
 	}
-	return names
+	return append(names, conversation, "brief")
 }
 
 // partPage shows a part of an attempt from an offset on.
