@@ -110,7 +110,7 @@ func TestKeyboard(t *testing.T) {
 			break
 		}
 	}
-	if !opened || !seen["skip Skip to what needs you"] || !seen["SUMMARY 2 attempts"] {
+	if !opened || !seen["skip Skip to the content"] || !seen["SUMMARY 2 attempts"] {
 		t.Errorf("the keyboard came to %v", seen)
 	}
 	tab.Eval(`location.hash = '#T9'`)
