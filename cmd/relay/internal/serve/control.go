@@ -19,6 +19,12 @@ var decisions = map[string][]string{
 	"pause": {"pause"}, "go on": {"pause", "--off"}, "stop the run": {"stop"},
 }
 
+// desk is where a person decides.
+type desk struct {
+	site *site
+	form string // secret of forms
+}
+
 // button is a decision that a page offers.
 type button struct {
 	What, Task, Text, For string
@@ -26,14 +32,14 @@ type button struct {
 }
 
 // buttons offers the commands that the model names for a task.
-func (s *site) buttons(row *view.Row) template.HTML {
+func (d *desk) buttons(row *view.Row) template.HTML {
 	var list []button
 	commands := row.Choices
 	if row.First != nil {
 		commands = append([]view.Command{*row.First}, commands...)
 	}
 	for _, c := range commands {
-		words := strings.Fields(strings.TrimSuffix(c.Type, s.project.EpicFlag()))
+		words := strings.Fields(strings.TrimSuffix(c.Type, d.site.project.EpicFlag()))
 		if len(words) < 3 || words[0] != "relay" || words[2] != row.ID || decisions[words[1]] == nil {
 			continue
 		}
@@ -45,20 +51,21 @@ func (s *site) buttons(row *view.Row) template.HTML {
 		list = append(list, b)
 	}
 	var text bytes.Buffer
-	of := map[string]any{"Do": s.base + "do", "Form": s.form, "Buttons": list}
+	of := map[string]any{"Do": d.site.base + "do", "Form": d.form, "Buttons": list}
 	if err := templates.ExecuteTemplate(&text, "buttons", of); err != nil {
 		panic(err) // the templates are in the program
 	}
 	return template.HTML(text.String())
 }
 
-// controlPage offers what can be asked of a run, and decisions about any task.
-func (s *site) controlPage(a *answer, _ *http.Request) error {
-	return s.frame(a, "Control", "control", map[string]any{"Do": s.base + "do", "Form": s.form, "Run": s.live.shown.Load().night.Run})
+// page offers what can be asked of a run, and decisions about any task.
+func (d *desk) page(a *answer, _ *http.Request) error {
+	run := d.site.live.shown.Load().night.Run
+	return d.site.frame(a, "Control", "control", map[string]any{"Do": d.site.base + "do", "Form": d.form, "Run": run})
 }
 
-// decide runs the command of a decision, as a person would at a shell.
-func (s *site) decide(a *answer, r *http.Request) error {
+// do runs the command of a decision, as a person would at a shell.
+func (d *desk) do(a *answer, r *http.Request) error {
 	r.Body = http.MaxBytesReader(nil, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return err
@@ -66,7 +73,7 @@ func (s *site) decide(a *answer, r *http.Request) error {
 	task, said, args := r.PostForm.Get("task"), strings.TrimSpace(r.PostForm.Get("text")), []string{}
 	command := decisions[r.PostForm.Get("what")]
 	switch {
-	case !same(r.PostForm.Get("form"), s.form):
+	case !same(r.PostForm.Get("form"), d.form):
 		return errors.New("the form is of an earlier relay serve: load the page again")
 	case command == nil || slices.Contains(command, "TASK") && task == "":
 		return errors.New("no task is named, or it is not a decision that relay knows")
@@ -84,10 +91,10 @@ func (s *site) decide(a *answer, r *http.Request) error {
 		}
 		args = append(args, word)
 	}
-	done, err := s.o.Run(r.Context(), args...)
+	done, err := d.site.o.Run(r.Context(), args...)
 	if err != nil {
 		return err
 	}
-	s.live.refresh(r.Context())
-	return s.message(a, done)
+	d.site.live.refresh(r.Context())
+	return d.site.message(a, done)
 }

@@ -39,8 +39,8 @@ type site struct {
 	live *live
 
 	project *project.Project
-	base    string              // path of all pages, with a slash at its end
-	form    string              // secret of forms
+	base    string // path of all pages, with a slash at its end
+	desk    *desk
 	clean   func(string) string // takes out what looks like a secret
 }
 
@@ -63,8 +63,8 @@ func (s *site) routes() http.Handler {
 			return err
 		},
 		"GET /rows/{group}/{section}": s.rowsPage,
-		"GET /control":                s.controlPage,
-		"POST /do":                    s.decide,
+		"GET /control":                s.desk.page,
+		"POST /do":                    s.desk.do,
 		"GET /":                       func(*answer, *http.Request) error { return errUnknown },
 	} {
 		if s.o.Control || pattern != "GET /control" && pattern != "POST /do" {
@@ -127,7 +127,7 @@ func (s *site) options(now *shown, here string) page.Options {
 	}
 	pages := []string{"Night", "Graph", "Timeline", "Money", "Runs"}
 	if s.o.Control {
-		o.Extra = s.buttons
+		o.Extra = s.desk.buttons
 		pages = append(pages, "Control")
 	}
 	for i, name := range pages {

@@ -114,8 +114,9 @@ func newSite(ctx context.Context, p *project.Project, o *Options) (*guard, *site
 	redactor := p.Redactor()
 	s := &site{
 		o: o, live: &live{now: o.App.Now, values: redactor.Values, night: night, patience: writeWait},
-		project: p, clean: redactor.Text, base: "/" + strings.ToLower(rand.Text()) + "/", form: rand.Text(),
+		project: p, clean: redactor.Text, base: "/" + strings.ToLower(rand.Text()) + "/",
 	}
+	s.desk = &desk{site: s, form: rand.Text()}
 	s.live.options = func(now *shown) page.Options { return s.options(now, "") }
 	s.live.show(nil)
 	return &guard{pages: s.routes(), control: o.Control, base: s.base, token: rand.Text(), cookie: rand.Text()}, s, nil

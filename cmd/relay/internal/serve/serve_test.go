@@ -410,16 +410,16 @@ func TestControl(t *testing.T) {
 	}{
 		{"what=ungate&task=T18", 409, ""},
 		{"form=x&what=ungate&task=T18", 409, ""},
-		{"form=" + sv.form + "&what=ungate&task=T18&text=%20try%20it%20", 200, "ungate|--note=try it|--|T18"},
-		{"form=" + sv.form + "&what=answer&task=--help&text=--yes", 200, "answer|--|--help|--yes"},
-		{"form=" + sv.form + "&what=pause", 200, "pause"},
-		{"form=" + sv.form + "&what=go on", 200, "pause|--off"},
-		{"form=" + sv.form + "&what=stop the run", 200, "stop"},
-		{"form=" + sv.form + "&what=stop", 409, ""},
-		{"form=" + sv.form + "&what=stop&task=T9", 200, "stop|--|T9"},
-		{"form=" + sv.form + "&what=clean&task=T9", 409, ""},
-		{"form=" + sv.form + "&what=gate&task=T9", 409, "gate|--|T9"},
-		{"form=" + sv.form + "&what=answer&task=T9&text=" + strings.Repeat("x", maxForm), 409, ""},
+		{"form=" + sv.desk.form + "&what=ungate&task=T18&text=%20try%20it%20", 200, "ungate|--note=try it|--|T18"},
+		{"form=" + sv.desk.form + "&what=answer&task=--help&text=--yes", 200, "answer|--|--help|--yes"},
+		{"form=" + sv.desk.form + "&what=pause", 200, "pause"},
+		{"form=" + sv.desk.form + "&what=go on", 200, "pause|--off"},
+		{"form=" + sv.desk.form + "&what=stop the run", 200, "stop"},
+		{"form=" + sv.desk.form + "&what=stop", 409, ""},
+		{"form=" + sv.desk.form + "&what=stop&task=T9", 200, "stop|--|T9"},
+		{"form=" + sv.desk.form + "&what=clean&task=T9", 409, ""},
+		{"form=" + sv.desk.form + "&what=gate&task=T9", 409, "gate|--|T9"},
+		{"form=" + sv.desk.form + "&what=answer&task=T9&text=" + strings.Repeat("x", maxForm), 409, ""},
 	} {
 		ran = nil
 		code, text, _ := sv.ask(t, "POST", sv.base+"do", strings.NewReader(c.form), nil)
