@@ -78,7 +78,7 @@ func TestSentence(t *testing.T) {
 		"0 of 1 task is done.":                                        {Total: 1},
 		"1 of 1 task is done.":                                        {Done: 1, Total: 1},
 		"1 of 2 tasks is done, and 1 still runs.":                     {Done: 1, Total: 2, Running: 1},
-		"all 4 tasks are done, 1 of them wants a look. Look at T2.":   {Done: 4, Total: 4, Looks: 1, Start: "Look at T2"},
+		"All 4 tasks are done, 1 of them wants a look. Look at T2.":   {Done: 4, Total: 4, Looks: 1, Start: "Look at T2"},
 		"31 of 40 tasks are done, 2 of them want a look.":             {Done: 31, Total: 40, Looks: 2},
 		"0 of 9 tasks are done, 2 still run, and 3 need you. Do: it.": {Total: 9, Running: 2, NeedYou: 3, Start: "Do: it"},
 	} {

@@ -37,7 +37,7 @@ func (s Sentence) String() string {
 	}
 	parts := []string{fmt.Sprintf("%d of %s %s done", s.Done, plaintext.Count(s.Total, "task"), plaintext.Verb(of, "is", "are"))}
 	if s.Done == s.Total && s.Total > 1 {
-		parts[0] = fmt.Sprintf("all %d tasks are done", s.Total)
+		parts[0] = fmt.Sprintf("All %d tasks are done", s.Total)
 	}
 	add := func(n int, format, one, many string) {
 		if n > 0 {
