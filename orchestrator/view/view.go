@@ -3,8 +3,8 @@
 // decided here, once.
 //
 // A [Builder] is made from a plan and what its ledger says, and takes the events since one by one. [Builder.Night] returns the night as it
-// is then: the sentence, counts and rows. [Builder.Graph] and [Builder.Timeline] return the two pictures. Rows are made again only for
-// tasks that an event has changed, and a returned [Row] never changes, so a viewer may keep it and compare pointers.
+// is then: the sentence, counts and rows. [Builder.Graph] and [Builder.Timeline] return the two pictures. The builder makes
+// the rows when somebody asks after an event, and a returned [Row] never changes, so a viewer may keep it.
 //
 // The package is pure: it reads no file and no clock, and prints nothing. All times are UTC, all money is in US dollars, all tokens count
 // as providers report them. Text of agents and programs is in it as they wrote it, cut to one line and without control characters; whoever
