@@ -84,9 +84,6 @@ func (b *Builder) Apply(e *attempts.Event) {
 // SetRunning says whether somebody is at work on the epic.
 func (b *Builder) SetRunning(on bool) { b.in.Running, b.stale = on, true }
 
-// SetRefused says which runners would not work when they were last asked.
-func (b *Builder) SetRefused(list []Refused) { b.in.Refused = list }
-
 // Ledger returns the ledger as the builder knows it. The caller does not change it.
 func (b *Builder) Ledger() *attempts.Ledger { return b.ledger }
 
