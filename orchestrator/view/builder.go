@@ -99,19 +99,12 @@ func (b *Builder) Night(now time.Time) *Night {
 		Notes: b.journal.Notes, Failing: b.ledger.Regressed,
 		Needs: []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: []*Row{},
 	}
+	lists := map[Group]*[]*Row{NeedsYou: &n.Needs, Working: &n.Working, Waiting: &n.Waiting, IsDone: &n.Done}
 	for i := range b.rows {
 		row := b.rowAt(i, now)
 		n.Counts[row.State]++
-		switch row.State.Group() {
-		case NeedsYou:
-			if n.Needs = append(n.Needs, row); row.State == Look {
-				n.Done = append(n.Done, row)
-			}
-		case Working:
-			n.Working = append(n.Working, row)
-		case Waiting:
-			n.Waiting = append(n.Waiting, row)
-		case IsDone:
+		list := lists[row.State.Group()]
+		if *list = append(*list, row); row.State == Look {
 			n.Done = append(n.Done, row)
 		}
 	}

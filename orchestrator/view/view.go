@@ -363,15 +363,15 @@ type Timeline struct {
 // SpanKind says what a span of the timeline is.
 type SpanKind string
 
-// Kinds of spans. Checks, reviews and landings lie within their attempt's time, or follow it.
+// Kinds of spans; a phase and its span share a name. Checks, reviews and landings lie within their attempt's time, or follow it.
 const (
-	SpanAttempt SpanKind = "attempt"  // from its start until its work was proved or it ended
-	SpanChecks  SpanKind = "checks"   // acceptance commands on the work
-	SpanReview  SpanKind = "review"   // reviewers are asked
-	SpanLanding SpanKind = "landing"  // proved work waits for its landing, and lands
-	SpanWait    SpanKind = "wait"     // nothing could start
-	SpanCool    SpanKind = "cooldown" // an agent was not asked
-	SpanPause   SpanKind = "pause"    // a person had the run start nothing
+	SpanAttempt SpanKind = "attempt"              // from its start until its work was proved or it ended
+	SpanChecks  SpanKind = SpanKind(PhaseChecks)  // acceptance commands on the work
+	SpanReview  SpanKind = SpanKind(PhaseReview)  // reviewers are asked
+	SpanLanding SpanKind = SpanKind(PhaseLanding) // proved work waits for its landing, and lands
+	SpanWait    SpanKind = "wait"                 // nothing could start
+	SpanCool    SpanKind = "cooldown"             // an agent was not asked
+	SpanPause   SpanKind = "pause"                // a person had the run start nothing
 )
 
 // Span is a time in which something went on.
