@@ -122,7 +122,7 @@ type Task struct {
 func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Report {
 	s := &Report{
 		Version: 1, Epic: report.Epic{ID: p.Epic.ID, Title: p.Epic.Title, Source: p.Epic.Source}, Run: runOf(v),
-		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From,
+		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Counts: decide.CountTasks(v.Ledger, p.Graph), Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From,
 		Finished: v.Ledger.Integration.Finished, Regressions: v.Ledger.Regressed, Warnings: append([]string{}, v.Warnings...),
 		of: v, outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
@@ -140,7 +140,6 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 		if v.Running && t.open() {
 			t.Stopped = v.Ledger.Held[t.ID]
 		}
-		s.Counts.Add(t.Status)
 	}
 	if v.Running {
 		s.Paused = v.Ledger.Paused
@@ -216,15 +215,6 @@ func runOf(v *attempts.View) Run {
 // GoesOn reports whether another run will follow this one in a moment.
 func (r *Run) GoesOn(now time.Time) bool {
 	return r.State == stopped && r.Reason == project.Reloading && !r.StoppedAt.IsZero() && now.Sub(r.StoppedAt) < project.ReloadWait
-}
-
-// CountTasks counts the tasks of an epic by state.
-func CountTasks(l *attempts.Ledger, g *epic.Graph) decide.Counts {
-	var c decide.Counts
-	for i := range g.Len() {
-		c.Add(l.StatusOf(g, g.ID(i)))
-	}
-	return c
 }
 
 // Read returns the report of the project as it is now, with its forecast, and writes nothing. It fails when plan or ledger cannot be read.
