@@ -122,7 +122,7 @@ type Task struct {
 func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Report {
 	s := &Report{
 		Version: 1, Epic: report.Epic{ID: p.Epic.ID, Title: p.Epic.Title, Source: p.Epic.Source}, Run: runOf(v),
-		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Counts: decide.CountTasks(v.Ledger, p.Graph), Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From,
+		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From,
 		Finished: v.Ledger.Integration.Finished, Regressions: v.Ledger.Regressed, Warnings: append([]string{}, v.Warnings...),
 		of: v, outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
@@ -145,7 +145,7 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 		s.Paused = v.Ledger.Paused
 	}
 	money := view.MoneyOf(p.Epic, v.Ledger, nil, limits.Caps{})
-	s.Usage, s.Spenders = money.Epic, money.By
+	s.Usage, s.Spenders, s.Counts = money.Epic, money.By, decide.CountTasks(v.Ledger, p.Graph)
 	s.addEpicReview(v.Ledger)
 	return s
 }
