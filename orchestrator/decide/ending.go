@@ -65,23 +65,6 @@ type Counts struct {
 	Gated      int `json:"gated"`
 }
 
-// Add counts one more task.
-func (c *Counts) Add(s attempts.Status) {
-	c.Total++
-	switch s {
-	case attempts.Completed:
-		c.Completed++
-	case attempts.InProgress:
-		c.InProgress++
-	case attempts.BlockedOn:
-		c.Blocked++
-	case attempts.Gated:
-		c.Gated++
-	default:
-		c.Pending++
-	}
-}
-
 // CountsOf returns the counts of a ledger.
 func CountsOf(by map[attempts.Status]int) Counts {
 	c := Counts{
@@ -90,6 +73,15 @@ func CountsOf(by map[attempts.Status]int) Counts {
 	}
 	c.Total = c.Completed + c.InProgress + c.Pending + c.Blocked + c.Gated
 	return c
+}
+
+// CountTasks counts the tasks of an epic by state.
+func CountTasks(l *attempts.Ledger, g *epic.Graph) Counts {
+	by := map[attempts.Status]int{}
+	for i := range g.Len() {
+		by[l.StatusOf(g, g.ID(i))]++
+	}
+	return CountsOf(by)
 }
 
 // EpicVerdict returns the result of an epic review in words.

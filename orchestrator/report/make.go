@@ -42,7 +42,7 @@ func Make(in Input) *Report {
 	}
 	m.collectRuns()
 	*m.r = clean(m, *m.r)
-	m.r.Tasks = make([]Task, len(in.Epic.Tasks))
+	m.r.Tasks, m.r.Counts = make([]Task, len(in.Epic.Tasks)), decide.CountTasks(in.Ledger, in.Graph)
 	for i := range in.Epic.Tasks {
 		m.addTask(i)
 	}

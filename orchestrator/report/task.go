@@ -25,7 +25,6 @@ func (m *builder) addTask(i int) {
 		ID: t.ID, Title: t.Title, Status: m.Ledger.StatusOf(m.Graph, t.ID), Max: cmp.Or(max(t.MaxAttempts, 0), m.MaxAttempts),
 		Tries: len(rec.Attempts), Charged: rec.Charges(), Uncharged: verdict.Uncharged(*rec), Looks: rec.Looks(),
 	}
-	r.Counts.Add(one.Status)
 	if rec.Gate != nil && one.Status == attempts.Gated {
 		one.Gate = &attempts.Gate{Reason: rec.Gate.Reason, Detail: rec.Gate.Detail, At: rec.Gate.At}
 	}

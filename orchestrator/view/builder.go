@@ -34,15 +34,13 @@ type Builder struct {
 	known   uint64           // the ledger began with the events up to here
 	journal *Journal
 
+	stale    bool       // something has happened since what follows was made
 	sections []string   // by task
-	rows     []*Row     // by task; nil: to be made
-	moved    bool       // tasks have changed since causes and frees were found
+	rows     []*Row     // by task
 	causes   [][]string // by task: what needs a person and keeps it from running
 	frees    map[string]*freed
 	changed  Changed
-	summed   bool // changed is up to date
 	money    Money
-	counted  bool   // money is up to date
 	graph    *Graph // without states; nil: not made yet
 }
 
@@ -57,7 +55,7 @@ const mostNamed = 5
 
 // New returns a builder. To know what went on before, give it the events that the ledger has as well: [attempts.Replay] has all.
 func New(in Input) *Builder {
-	b := &Builder{in: in, moved: true, journal: cmp.Or(in.Journal, NewJournal(in.Run)), rows: make([]*Row, in.Graph.Len())}
+	b := &Builder{in: in, stale: true, journal: cmp.Or(in.Journal, NewJournal(in.Run)), rows: make([]*Row, in.Graph.Len())}
 	if in.Ledger != nil {
 		b.known = in.Ledger.Folded.Seq
 	}
@@ -77,70 +75,14 @@ func New(in Input) *Builder {
 // Apply takes in the next event of the log: into the journal of the night, and into the ledger if it is newer than that.
 func (b *Builder) Apply(e *attempts.Event) {
 	b.journal.Add(*e)
-	b.counted = b.counted && e.Ended == nil && e.Task != ""
-	i, ok := b.in.Graph.Index(e.Task)
-	if e.Seq != 0 && e.Seq <= b.known {
-		if ok && b.rows[i] != nil && b.rows[i].State == Running { // the journal alone has its phase
-			b.rows[i] = nil
-		}
-		return
+	if e.Seq == 0 || e.Seq > b.known {
+		b.memory.Fold(*e)
 	}
-	before := b.standing(i, ok)
-	b.memory.Fold(*e)
-	switch {
-	case e.RunStarted != nil || e.RunStopped != nil || e.Accepted != nil:
-		b.forget()
-	case ok:
-		b.drop(i)
-		if b.standing(i, ok) == before {
-			return
-		}
-		b.moved = true
-		for _, d := range b.in.Graph.Dependants(i) {
-			b.rows[d] = nil
-		}
-	}
-}
-
-// drop has the row of a task made again.
-func (b *Builder) drop(i int) {
-	b.summed = b.summed && (b.rows[i] == nil || b.rows[i].Landed == "")
-	b.rows[i] = nil
-}
-
-// standing is what other tasks depend on of a task.
-type standing struct {
-	status attempts.Status
-	gate   attempts.Reason
-}
-
-func (b *Builder) standing(i int, ok bool) (s standing) {
-	if !ok {
-		return s
-	}
-	id := b.in.Graph.ID(i)
-	if s.status = b.ledger.StatusOf(b.in.Graph, id); s.status == attempts.Gated {
-		s.gate = b.ledger.Record(id).Gate.Reason
-	}
-	return s
+	b.stale = true
 }
 
 // SetRunning says whether somebody is at work on the epic.
-func (b *Builder) SetRunning(on bool) {
-	if on != b.in.Running {
-		b.in.Running = on
-		b.forget()
-	}
-}
-
-// forget has all rows made again.
-func (b *Builder) forget() {
-	clear(b.rows)
-	b.moved, b.summed = true, false
-}
-
-// SetRefused says which runners would not work when they were last asked.
-func (b *Builder) SetRefused(list []Refused) { b.in.Refused = list }
+func (b *Builder) SetRunning(on bool) { b.in.Running, b.stale = on, true }
 
 // Ledger returns the ledger as the builder knows it. The caller does not change it.
 func (b *Builder) Ledger() *attempts.Ledger { return b.ledger }
@@ -157,19 +99,12 @@ func (b *Builder) Night(now time.Time) *Night {
 		Notes: b.journal.Notes, Failing: b.ledger.Regressed,
 		Needs: []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: []*Row{},
 	}
+	lists := map[Group]*[]*Row{NeedsYou: &n.Needs, Working: &n.Working, Waiting: &n.Waiting, IsDone: &n.Done}
 	for i := range b.rows {
 		row := b.rowAt(i, now)
 		n.Counts[row.State]++
-		switch row.State.Group() {
-		case NeedsYou:
-			if n.Needs = append(n.Needs, row); row.State == Look {
-				n.Done = append(n.Done, row)
-			}
-		case Working:
-			n.Working = append(n.Working, row)
-		case Waiting:
-			n.Waiting = append(n.Waiting, row)
-		case IsDone:
+		list := lists[row.State.Group()]
+		if *list = append(*list, row); row.State == Look {
 			n.Done = append(n.Done, row)
 		}
 	}
@@ -231,53 +166,34 @@ func (b *Builder) limit(only string, now time.Time) (first time.Time, who Wait) 
 	return first, who
 }
 
-// refresh makes the rows that have changed.
+// refresh makes the rows, and what is summed of them, if something has happened.
 func (b *Builder) refresh() {
-	b.findCauses()
-	for i, row := range b.rows {
-		if row == nil {
-			b.rows[i] = b.row(i)
-			b.summed = b.summed && b.rows[i].Landed == ""
-		}
-	}
-	if !b.summed {
-		b.changed, b.summed = changesOf(b), true
-	}
-	if !b.counted || len(b.journal.Session) == 0 {
-		b.money, b.counted = MoneyOf(b.in.Epic, b.ledger, b.runsOfNight(), capsOf(b)), true
-	}
-}
-
-// findCauses finds what needs a person and keeps tasks from running, and drops the rows for which that has changed.
-func (b *Builder) findCauses() {
-	if !b.moved {
+	if !b.stale {
 		return
 	}
-	b.moved = false
-	causes, frees := attempts.AllRootCauses(b.ledger, b.in.Graph), map[string]*freed{}
-	for i, list := range causes {
+	b.stale = false
+	b.findCauses()
+	for i := range b.rows {
+		b.rows[i] = b.row(i)
+	}
+	b.changed, b.money = changesOf(b), MoneyOf(b.in.Epic, b.ledger, b.runsOfNight(), capsOf(b))
+}
+
+// findCauses finds what needs a person and keeps tasks from running.
+func (b *Builder) findCauses() {
+	b.causes, b.frees = attempts.AllRootCauses(b.ledger, b.in.Graph), map[string]*freed{}
+	for i, list := range b.causes {
 		if len(list) == 0 || b.ledger.Record(b.in.Graph.ID(i)).Completed {
 			continue
 		}
 		for _, id := range list {
-			f := cmp.Or(frees[id], &freed{})
+			f := cmp.Or(b.frees[id], &freed{})
 			if f.all++; len(f.first) < mostNamed {
 				f.first = append(f.first, b.in.Graph.ID(i))
 			}
-			frees[id] = f
+			b.frees[id] = f
 		}
 	}
-	for i := range b.rows {
-		id := b.in.Graph.ID(i)
-		if b.causes != nil && !slices.Equal(causes[i], b.causes[i]) || !sameFreed(frees[id], b.frees[id]) {
-			b.rows[i] = nil
-		}
-	}
-	b.causes, b.frees = causes, frees
-}
-
-func sameFreed(a, b *freed) bool {
-	return a == b || a != nil && b != nil && a.all == b.all && slices.Equal(a.first, b.first)
 }
 
 // rank is the place of a state among the rows of its group: what waits begins with what can start.

@@ -55,30 +55,24 @@ func (s Spenders) Rank() {
 // of the caps.
 func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Caps) Money {
 	m := Money{By: Spenders{}, Caps: []Cap{}}
-	tried, all := false, Spenders{}
+	var used []*attempts.Attempt
 	for i := range e.Tasks {
 		rec := l.Record(e.Tasks[i].ID)
 		for k := range rec.Attempts {
-			a := &rec.Attempts[k]
-			if a.Usage != nil {
-				m.Epic.Add(*a.Usage)
-			}
-			all.Add(a)
-			if tried = true; tonight != nil && !slices.Contains(tonight, a.Run) {
-				continue
-			}
-			m.By.Add(a)
+			used = append(used, &rec.Attempts[k])
 		}
 	}
+	tried, all := len(used) > 0, Spenders{}
 	for i := range l.EpicReviews {
 		r := &l.EpicReviews[i]
-		if r.Usage == nil {
-			continue
+		used = append(used, &attempts.Attempt{Run: r.Run, Runner: "review of the epic", Usage: r.Usage})
+	}
+	for _, a := range used {
+		if a.Usage != nil {
+			m.Epic.Add(*a.Usage)
 		}
-		review := &attempts.Attempt{Runner: "review of the epic", Usage: r.Usage}
-		all.Add(review)
-		if m.Epic.Add(*r.Usage); tonight == nil || slices.Contains(tonight, r.Run) {
-			m.By.Add(review)
+		if all.Add(a); tonight == nil || slices.Contains(tonight, a.Run) {
+			m.By.Add(a)
 		}
 	}
 	m.By.Rank()

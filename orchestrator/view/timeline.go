@@ -120,16 +120,12 @@ func (l *line) phase(task string, to Phase, at time.Time) {
 	w.phase, w.since = to, at
 	s := l.spans[w.span-1]
 	s.From = at
-	switch to {
-	case PhaseChecks:
-		s.Kind = SpanChecks
-	case PhaseReview:
-		s.Kind = SpanReview
-	case PhaseLanding:
-		l.leave(task, at)
-		s.Kind, s.Job = SpanLanding, 0
-	case PhaseAgent:
+	if to == PhaseAgent {
 		return
+	}
+	if s.Kind = SpanKind(to); to == PhaseLanding {
+		l.leave(task, at)
+		s.Job = 0
 	}
 	w.part = l.put(s)
 }

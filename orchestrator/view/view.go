@@ -3,8 +3,8 @@
 // decided here, once.
 //
 // A [Builder] is made from a plan and what its ledger says, and takes the events since one by one. [Builder.Night] returns the night as it
-// is then: the sentence, counts and rows. [Builder.Graph] and [Builder.Timeline] return the two pictures. Rows are made again only for
-// tasks that an event has changed, and a returned [Row] never changes, so a viewer may keep it and compare pointers.
+// is then: the sentence, counts and rows. [Builder.Graph] and [Builder.Timeline] return the two pictures. The builder makes
+// the rows when somebody asks after an event, and a returned [Row] never changes, so a viewer may keep it.
 //
 // The package is pure: it reads no file and no clock, and prints nothing. All times are UTC, all money is in US dollars, all tokens count
 // as providers report them. Text of agents and programs is in it as they wrote it, cut to one line and without control characters; whoever
@@ -363,15 +363,15 @@ type Timeline struct {
 // SpanKind says what a span of the timeline is.
 type SpanKind string
 
-// Kinds of spans. Checks, reviews and landings lie within their attempt's time, or follow it.
+// Kinds of spans; a phase and its span share a name. Checks, reviews and landings lie within their attempt's time, or follow it.
 const (
-	SpanAttempt SpanKind = "attempt"  // from its start until its work was proved or it ended
-	SpanChecks  SpanKind = "checks"   // acceptance commands on the work
-	SpanReview  SpanKind = "review"   // reviewers are asked
-	SpanLanding SpanKind = "landing"  // proved work waits for its landing, and lands
-	SpanWait    SpanKind = "wait"     // nothing could start
-	SpanCool    SpanKind = "cooldown" // an agent was not asked
-	SpanPause   SpanKind = "pause"    // a person had the run start nothing
+	SpanAttempt SpanKind = "attempt"              // from its start until its work was proved or it ended
+	SpanChecks  SpanKind = SpanKind(PhaseChecks)  // acceptance commands on the work
+	SpanReview  SpanKind = SpanKind(PhaseReview)  // reviewers are asked
+	SpanLanding SpanKind = SpanKind(PhaseLanding) // proved work waits for its landing, and lands
+	SpanWait    SpanKind = "wait"                 // nothing could start
+	SpanCool    SpanKind = "cooldown"             // an agent was not asked
+	SpanPause   SpanKind = "pause"                // a person had the run start nothing
 )
 
 // Span is a time in which something went on.

@@ -9,9 +9,9 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/worktree"
@@ -92,7 +92,7 @@ func checkLedger(ctx context.Context, c *checkup) {
 	}
 	checkOthers(ctx, c, view.Ledger)
 	addBase(ctx, c, view.Ledger)
-	counts := status.CountTasks(view.Ledger, c.plan.Graph)
+	counts := decide.CountTasks(view.Ledger, c.plan.Graph)
 	words := fmt.Sprintf("%d of %d completed", counts.Completed, counts.Total)
 	if counts.Gated > 0 {
 		c.add(Warn, "ledger", fmt.Sprintf("%s, %d gated, %d blocked", words, counts.Gated, counts.Blocked), "relay status names them and says what to do")

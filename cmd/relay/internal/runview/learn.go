@@ -31,6 +31,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/briefing"
+	"relay/orchestrator/decide"
 )
 
 // Finding is what an epic's agents have learned so far, and the files that would be changed for it.
@@ -55,13 +56,8 @@ type File struct {
 func FindLearnings(p *project.Project, pl *project.Plan, l *attempts.Ledger) Finding {
 	source := briefing.LearningsOf(pl.Epic, l)
 	source.Redact = p.Redactor().Text
-	found := Finding{Tasks: len(pl.Epic.Tasks)}
-	for i := range pl.Epic.Tasks {
-		if source.Record(pl.Epic.Tasks[i].ID).Completed {
-			found.Completed++
-		}
-	}
-	found.Groups = briefing.GatherLearnings(source)
+	counts := decide.CountTasks(l, pl.Graph)
+	found := Finding{Tasks: counts.Total, Completed: counts.Completed, Groups: briefing.GatherLearnings(source)}
 	byFile := map[string][]briefing.LearningGroup{}
 	for _, g := range found.Groups {
 		if g.Worth() {

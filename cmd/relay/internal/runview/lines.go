@@ -3,6 +3,7 @@ package runview
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,10 +40,35 @@ func (l *lines) flush() {
 // maxLine bounds one message, in columns.
 const maxLine = 300
 
-// unchargedWords say what becomes of a task whose attempt was not charged.
-var unchargedWords = map[decide.UpdateKind]string{
-	decide.Retry: "ended uncharged, will be tried again",
-	decide.Held:  "waits until nothing else can be done",
+// updateTexts say what has changed, with what stands in braces from the update; a kind that is missing has no line.
+var updateTexts = map[decide.UpdateKind]string{
+	decide.UpdateRun:     "run {text}: {done} of {total} completed{budget}",
+	decide.Started:       "{task} {attempt} started ({runner}): {title}",
+	decide.SettingUp:     "{task} setting up: {text}",
+	decide.Checking:      "{task} checking: {text}",
+	decide.Reviewing:     "{task} in review{why}",
+	decide.Mending:       "{task} fixing what reviewers found: {text}",
+	decide.Completed:     "{task} completed in {taken}, {done} of {total} done{why}",
+	decide.UpdateFailed:  "{task} {attempt} failed after {taken}, {next}{why}",
+	decide.Retry:         "{task} ended uncharged, will be tried again{why}",
+	decide.Held:          "{task} waits until nothing else can be done{why}",
+	decide.Gated:         "{task} gated{why}",
+	decide.UpdateWaiting: "waiting until {until} for {runner}{why} ({meanwhile})",
+	decide.Cramped:       "waiting until {until} for {runner}{why}",
+	decide.Paused:        "waiting until {until} for {runner}{why}",
+	decide.Note:          "note: {task} {text}",
+	decide.Stopping:      "stopping{why}",
+	decide.Stopped:       "{task} stopped by a person after {elapsed}: relay retry {task} tries it again",
+	decide.Request:       "on request: {text}",
+}
+
+// marks are of what is over, went wrong or waits; a kind that is missing has none.
+var marks = map[decide.UpdateKind]func(terminal.Palette, string) string{
+	decide.UpdateRun: terminal.Palette.Strong, decide.Completed: terminal.Palette.Good,
+	decide.UpdateFailed: terminal.Palette.Bad, decide.Gated: terminal.Palette.Bad,
+	decide.Retry: terminal.Palette.Wait, decide.Held: terminal.Palette.Wait, decide.UpdateWaiting: terminal.Palette.Wait,
+	decide.Cramped: terminal.Palette.Wait, decide.Paused: terminal.Palette.Wait, decide.Note: terminal.Palette.Wait,
+	decide.Stopping: terminal.Palette.Wait,
 }
 
 // meanwhile returns text that says what a person can do while a run waits.
@@ -62,23 +88,14 @@ func row(u decide.Update, paint terminal.Palette) string {
 	if said == "" {
 		return ""
 	}
-	mark := func(s string) string { return s }
-	switch u.Kind {
-	case decide.UpdateRun:
-		mark = paint.Strong
-	case decide.Completed:
-		mark = paint.Good
-	case decide.UpdateFailed, decide.Gated:
-		mark = paint.Bad
-	case decide.Retry, decide.Held, decide.UpdateWaiting, decide.Cramped, decide.Paused, decide.Note, decide.Stopping:
-		mark = paint.Wait
-	default: // what goes well and is not over
-	}
 	head, why, found := strings.Cut(said, ": ")
 	if found {
 		why = ": " + why
 	}
-	return paint.Dim(u.At.Local().Format(time.TimeOnly)) + " " + mark(head) + why
+	if mark := marks[u.Kind]; mark != nil {
+		head = mark(paint, head)
+	}
+	return paint.Dim(u.At.Local().Format(time.TimeOnly)) + " " + head + why
 }
 
 // taken returns what an attempt has taken: time and, where it is known, money.
@@ -91,41 +108,16 @@ func taken(u decide.Update) string {
 
 // updateText returns a change of state in words, or "" when it is none.
 func updateText(u decide.Update) string {
-	var msg string
-	switch u.Kind {
-	case decide.UpdateRun:
-		msg = fmt.Sprintf("run %s: %d of %d completed", u.Text, u.Counts.Completed, u.Counts.Total)
-		if u.Budget != "" {
-			msg += ", " + u.Budget
-		}
-	case decide.Started:
-		msg = fmt.Sprintf("%s %s started (%s): %s", u.Task, attemptText(u), u.Runner, u.Title)
-	case decide.SettingUp, decide.Checking:
-		msg = fmt.Sprintf("%s %s: %s", u.Task, strings.ReplaceAll(string(u.Kind), "_", " "), u.Text)
-	case decide.Reviewing:
-		msg = fmt.Sprintf("%s in review%s", u.Task, plaintext.Because(u.Text))
-	case decide.Mending:
-		msg = fmt.Sprintf("%s fixing what reviewers found: %s", u.Task, u.Text)
-	case decide.Completed:
-		msg = fmt.Sprintf("%s completed in %s, %d of %d done%s", u.Task, taken(u), u.Counts.Completed, u.Counts.Total, plaintext.Because(u.Text))
-	case decide.UpdateFailed:
-		msg = fmt.Sprintf("%s %s failed after %s, %s%s", u.Task, attemptText(u), taken(u), nextText(u), plaintext.Because(u.Text))
-	case decide.Retry, decide.Held:
-		msg = u.Task + " " + unchargedWords[u.Kind] + plaintext.Because(u.Text)
-	case decide.Gated:
-		msg = fmt.Sprintf("%s gated%s", u.Task, plaintext.Because(u.Text))
-	case decide.UpdateWaiting:
-		msg = fmt.Sprintf("waiting until %s for %s%s (%s)", plaintext.LocalTimeOn(u.Until, u.At, time.TimeOnly), u.Runner, plaintext.Because(u.Text), meanwhile(u))
-	case decide.Cramped, decide.Paused:
-		msg = fmt.Sprintf("waiting until %s for %s%s", plaintext.LocalTimeOn(u.Until, u.At, time.TimeOnly), u.Runner, plaintext.Because(u.Text))
-	case decide.Note:
-		msg = strings.TrimSpace(fmt.Sprintf("note: %s %s", u.Task, u.Text))
-	case decide.Stopping:
-		msg = "stopping" + plaintext.Because(u.Text)
-	default:
-		msg = requestText(u)
+	budget := ""
+	if u.Budget != "" {
+		budget = ", " + u.Budget
 	}
-	return plaintext.Fit(msg, maxLine)
+	return plaintext.Fit(strings.NewReplacer(
+		"{task}", u.Task, "{title}", u.Title, "{text}", u.Text, "{why}", plaintext.Because(u.Text), "{runner}", u.Runner,
+		"{attempt}", attemptText(u), "{taken}", taken(u), "{elapsed}", plaintext.Span(u.Elapsed), "{next}", nextText(u),
+		"{done}", strconv.Itoa(u.Counts.Completed), "{total}", strconv.Itoa(u.Counts.Total), "{budget}", budget,
+		"{until}", plaintext.LocalTimeOn(u.Until, u.At, time.TimeOnly), "{meanwhile}", meanwhile(u),
+	).Replace(updateTexts[u.Kind]), maxLine)
 }
 
 // attemptText returns the number of an attempt in the ledger, and which of those it would be that count against the task.
@@ -142,16 +134,4 @@ func nextText(u decide.Update) string {
 		return "tried again only after other work lands"
 	}
 	return "will be tried again"
-}
-
-// requestText returns what a person has asked of the run, or what came of it, in words; "" of any other change.
-func requestText(u decide.Update) string {
-	switch u.Kind {
-	case decide.Stopped:
-		return fmt.Sprintf("%s stopped by a person after %s: relay retry %s tries it again", u.Task, plaintext.Span(u.Elapsed), u.Task)
-	case decide.Request:
-		return "on request: " + u.Text
-	default: // the others are no line
-		return ""
-	}
 }

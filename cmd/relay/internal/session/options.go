@@ -12,7 +12,6 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic/plaintext"
@@ -197,7 +196,7 @@ func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.P
 	case view.Edit != "":
 		return &attempts.EditedError{Path: attempts.LedgerFile, Diff: view.Edit}
 	}
-	c := status.CountTasks(view.Ledger, pl.Graph)
+	c := decide.CountTasks(view.Ledger, pl.Graph)
 	if over := limits.EpicExhausted(project.Budget(p.Config), view.Ledger); over != nil && c.Completed < c.Total {
 		return &terminal.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: terminal.Stopped}
 	}

@@ -11,6 +11,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/view"
 )
@@ -131,13 +132,8 @@ func firstWait(o schedule.Estimator, slots []schedule.Slot, now time.Time) *Wait
 // addReviewers adds the reviewers that would be asked about the whole epic once nothing is left to do. They are asked again
 // only when something has changed.
 func (r *DryRun) addReviewers(p *project.Project, pl *project.Plan, l *attempts.Ledger) {
-	open := 0
-	for i := range pl.Epic.Tasks {
-		if l.StatusOf(pl.Graph, pl.Epic.Tasks[i].ID) != attempts.Completed {
-			open++
-		}
-	}
-	last := l.LastEpicReview()
+	c, last := decide.CountTasks(l, pl.Graph), l.LastEpicReview()
+	open := c.Total - c.Completed
 	if p.Config.QualityGate.Epic && open == len(r.Run) && (open > 0 || last == nil || last.Decision == "") {
 		r.Reviewers = p.Agents.Reviewers()
 	}
@@ -164,8 +160,7 @@ func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []SkippedTask 
 // Write writes the dry run as text, in lines of at most width columns.
 func (r *DryRun) Write(w io.Writer, width int) {
 	say := func(text string) {
-		head, rest := text[:12], terminal.Wrap(text[12:], width, "            ")
-		fmt.Fprintln(w, head+rest[12:])
+		fmt.Fprintln(w, text[:12]+terminal.Hang(text[12:], width, "            "))
 	}
 	if wait := r.Wait; wait != nil {
 		say("would wait  until " + view.Near(wait.Until, r.now, time.Local) + " for " + wait.For + plaintext.Because(wait.Why))

@@ -143,18 +143,9 @@ func (f *Follower) Make(now time.Time) *view.Night {
 	f.night = f.Model.Night(now)
 	if f.night.Run.State == view.On {
 		if now.Sub(f.asked) > aheadAge {
-			f.ahead, f.asked = f.forecast(now), now
+			f.ahead, f.asked = ForecastOf(f.Project, f.Plan, f.Model.Ledger(), f.night.Run.Jobs, now), now
 		}
 		f.night.Forecast = f.ahead
 	}
 	return f.night
-}
-
-// forecast estimates when the run that is on ends; nil: too little is known.
-func (f *Follower) forecast(now time.Time) *view.Forecast {
-	jobs := 0
-	if n := len(f.Runs); n > 0 {
-		jobs = f.Runs[n-1].Jobs
-	}
-	return ForecastOf(f.Project, f.Plan, f.Model.Ledger(), jobs, now)
 }

@@ -140,13 +140,12 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 		if v.Running && t.open() {
 			t.Stopped = v.Ledger.Held[t.ID]
 		}
-		s.Counts.Add(t.Status)
 	}
 	if v.Running {
 		s.Paused = v.Ledger.Paused
 	}
 	money := view.MoneyOf(p.Epic, v.Ledger, nil, limits.Caps{})
-	s.Usage, s.Spenders = money.Epic, money.By
+	s.Usage, s.Spenders, s.Counts = money.Epic, money.By, decide.CountTasks(v.Ledger, p.Graph)
 	s.addEpicReview(v.Ledger)
 	return s
 }
@@ -216,15 +215,6 @@ func runOf(v *attempts.View) Run {
 // GoesOn reports whether another run will follow this one in a moment.
 func (r *Run) GoesOn(now time.Time) bool {
 	return r.State == stopped && r.Reason == project.Reloading && !r.StoppedAt.IsZero() && now.Sub(r.StoppedAt) < project.ReloadWait
-}
-
-// CountTasks counts the tasks of an epic by state.
-func CountTasks(l *attempts.Ledger, g *epic.Graph) decide.Counts {
-	var c decide.Counts
-	for i := range g.Len() {
-		c.Add(l.StatusOf(g, g.ID(i)))
-	}
-	return c
 }
 
 // Read returns the report of the project as it is now, with its forecast, and writes nothing. It fails when plan or ledger cannot be read.
