@@ -53,29 +53,13 @@ func (t *sheet) write(w io.Writer, n page.Words) error {
 		"pad": terminal.Pad, "left": padLeft, "fit": plaintext.Fit,
 		"wrap":   func(text, indent string) string { return terminal.Wrap(text, t.width, indent) },
 		"ends":   func(left, right string) string { return ends(left, right, t.width) },
-		"symbol": func(s view.State) string { sign, _ := t.symbol(s); return sign },
+		"symbol": func(s view.State) string { sign, _ := terminal.Symbols(s, t.ascii); return sign },
 		"sign":   t.sign, "row": t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands, "sections": sections,
 		"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
 	})
 	template.Must(all.Parse(page.Common + reportText))
 	b := bufio.NewWriter(w)
 	return errors.Join(all.ExecuteTemplate(b, "report", &n), b.Flush())
-}
-
-// unicode reports whether the terminal shows more than ASCII.
-func (s *Source) unicode() bool {
-	locale := strings.ToLower(cmp.Or(s.App.Lookup("LC_ALL"), s.App.Lookup("LC_CTYPE"), s.App.Lookup("LANG")))
-	return s.App.Lookup("TERM") != "dumb" && strings.Contains(strings.ReplaceAll(locale, "-", ""), "utf8")
-}
-
-// symbol returns the sign of a state in a row and in the bar.
-func (t *sheet) symbol(of view.State) (row, bar string) {
-	rows, bars := "✓◉■■?▸····", "█◉■■?▸····"
-	if t.ascii {
-		rows, bars = "+o!!?>....", "#o!!?>...."
-	}
-	at := max(slices.Index(view.States(), of), 0)
-	return string([]rune(rows)[at]), string([]rune(bars)[at])
 }
 
 // colored marks a text with the color of a state's group.
@@ -100,7 +84,7 @@ func ends(left, right string, width int) string {
 
 // sign returns the colored symbol of a task.
 func (t *sheet) sign(r *view.Row) string {
-	sign, _ := t.symbol(r.State)
+	sign, _ := terminal.Symbols(r.State, t.ascii)
 	return t.colored(r.State, sign)
 }
 
@@ -115,7 +99,7 @@ func (t *sheet) bar(n *page.Words) (bar string) {
 	for _, c := range n.Legend() {
 		at += c.N
 		cells := max(int(math.Round(float64(at)*float64(t.width)/float64(n.Counts.Total())))-begun, 1)
-		_, sign := t.symbol(c.State)
+		_, sign := terminal.Symbols(c.State, t.ascii)
 		bar += t.colored(c.State, strings.Repeat(sign, cells))
 		begun += cells
 	}

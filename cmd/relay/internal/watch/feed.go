@@ -54,7 +54,7 @@ func Open(ctx context.Context, a *cli.App, run string) (*Feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Feed{app: &quiet, night: night, style: styleOf(a)}
+	f := &Feed{app: &quiet, night: night, style: style{ascii: terminal.ASCII(a.Lookup), zone: time.Local}}
 	if f.Old() && night.Model.Night(a.Now()).Run.ID != run {
 		return nil, &terminal.UsageError{
 			Message: "this epic has no run " + terminal.Quote(run), Hint: "relay watch shows the newest; each folder in runs is of one",

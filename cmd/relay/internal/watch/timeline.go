@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/page"
 	"relay/orchestrator/view"
 )
@@ -52,7 +53,7 @@ func (s style) timeline(t *view.Timeline, width int) string {
 	for i, row := range rows {
 		lines = append(lines, fmt.Sprintf("%3d ", i+1)+strings.TrimRight(string(row), " "))
 	}
-	symbol, _ := s.symbols(view.Done)
+	symbol, _ := terminal.Symbols(view.Done, s.ascii)
 	return strings.Join(append(lines, "  "+symbol+" "+strings.TrimRight(string(marks), " ")), "\n")
 }
 
