@@ -2,7 +2,6 @@ package runview
 
 import (
 	"bufio"
-	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -54,7 +53,7 @@ func (t *sheet) write(w io.Writer, n page.Words) error {
 		"wrap":   func(text, indent string) string { return terminal.Wrap(text, t.width, indent) },
 		"ends":   func(left, right string) string { return ends(left, right, t.width) },
 		"symbol": func(s view.State) string { sign, _ := terminal.Symbols(s, t.ascii); return sign },
-		"sign":   t.sign, "row": t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands, "sections": sections,
+		"sign":   t.sign, "row": t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands,
 		"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
 	})
 	template.Must(all.Parse(page.Common + reportText))
@@ -119,21 +118,6 @@ func (t *sheet) commands(lists ...[]view.Command) string {
 		}
 	}
 	return b.String()
-}
-
-// sections sums up the tasks that are done by the sections of the plan: as rows whose tries are tasks.
-func sections(done []*view.Row) (sums []*view.Row) {
-	byName := map[string]*view.Row{}
-	for _, r := range done {
-		name := cmp.Or(r.Section, "the others")
-		s := byName[name]
-		if s == nil {
-			s = &view.Row{Title: name}
-			byName[name], sums = s, append(sums, s)
-		}
-		s.Tries, s.Added, s.Deleted, s.Usage.CostUSD = s.Tries+1, s.Added+r.Added, s.Deleted+r.Deleted, s.Usage.CostUSD+r.Usage.CostUSD
-	}
-	return sums
 }
 
 func padLeft(s string, width int) string {

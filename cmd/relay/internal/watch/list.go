@@ -246,20 +246,12 @@ func firstOf(r *view.Row) string {
 		return strings.TrimPrefix("press "+key+": ", "press : ") + r.First.Type
 	}
 	if r.Equal { // none of the answers is the usual one
-		for _, c := range commands(r) {
+		for _, c := range r.Commands() {
 			asks += " " + c.Type[strings.LastIndexByte(c.Type, ' ')+1:] + " " + c.For + "?"
 		}
 		asks = " (asks:" + asks + ")"
 	}
 	return "a answer" + asks
-}
-
-// commands are those that a row offers, the first one first.
-func commands(r *view.Row) []view.Command {
-	if r.First == nil {
-		return nil
-	}
-	return append([]view.Command{*r.First}, r.Choices...)
 }
 
 // keyOf returns the key that does what a command does; "": none does.

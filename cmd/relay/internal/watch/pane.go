@@ -129,7 +129,7 @@ func summary(r *view.Row) string {
 	if len(r.Also) > 0 {
 		lines = append(lines, "the same holds for "+plaintext.Some(r.Also, 8))
 	}
-	for _, c := range commands(r) {
+	for _, c := range r.Commands() {
 		lines = append(lines, "  "+cell(c.Type, 28)+"  "+c.For)
 	}
 	return strings.TrimLeft(strings.Join(append(lines, "", ""), "\n"), "\n")
