@@ -148,8 +148,10 @@ func (t *sheet) jobs(n *page.Words) string {
 			last = x
 		}
 	}
-	for i := range line.Spans {
-		draw(rows[line.Spans[i].Job], &line.Spans[i], at(line.Spans[i].From), at(line.Spans[i].To))
+	for _, s := range line.Spans {
+		s.Task = strings.TrimPrefix(s.Task, "T")
+		from := at(s.From)
+		terminal.Pen{Attempt: '-', Failed: 'x'}.Draw(rows[s.Job], &s, from, max(at(s.To), min(from+1, width))-1)
 	}
 	var drawn strings.Builder
 	drawn.WriteString("\n" + t.paint.Strong("TIMELINE") + "\n")
@@ -162,24 +164,4 @@ func (t *sheet) jobs(n *page.Words) string {
 	}
 	drawn.WriteString(t.paint.Dim("   - attempt  + checks  ~ review  x failed") + "\n")
 	return drawn.String()
-}
-
-// draw writes a span into the row of its job.
-func draw(row []rune, s *view.Span, from, to int) {
-	to = max(to, min(from+1, len(row)))
-	fill := map[view.SpanKind]rune{view.SpanAttempt: '-', view.SpanChecks: '+', view.SpanReview: '~'}[s.Kind]
-	if fill == 0 || from >= len(row) {
-		return
-	}
-	for x := from; x < to; x++ {
-		row[x] = fill
-	}
-	if s.Kind == view.SpanAttempt {
-		if id := []rune(strings.TrimPrefix(s.Task, "T")); len(id) <= to-from {
-			copy(row[from:], id)
-		}
-		if s.Result == "failure" {
-			row[to-1] = 'x'
-		}
-	}
 }

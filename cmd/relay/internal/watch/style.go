@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,8 +44,8 @@ func coloured(g view.Group, text string) string {
 // bar shows the tasks by state in so many columns, and says what its cells mean: as many cells for each task if there is room, else a
 // share of the columns for each state.
 func (s style) bar(n *view.Night, width int) (bar, legend string) {
-	var order []string
-	total, tasks, symbols := max(n.Counts.Total(), 1), map[string]int{}, map[string]string{}
+	var parts []string
+	total := max(n.Counts.Total(), 1)
 	for _, state := range view.States() {
 		count, word := n.Counts[state], string(state)
 		if count == 0 {
@@ -59,16 +60,13 @@ func (s style) bar(n *view.Night, width int) (bar, legend string) {
 		if state == view.Look {
 			word = "done, look"
 		} else if state.Group() == view.Waiting {
-			word = string(view.Waiting)
+			count, word = n.Counts.Group(view.Waiting), string(view.Waiting)
 		}
-		if tasks[word] += count; tasks[word] == count {
-			order, symbols[word] = append(order, word), symbol
+		if part := fmt.Sprintf("%s %d %s", symbol, count, word); !slices.Contains(parts, part) {
+			parts = append(parts, part)
 		}
 	}
-	for i, word := range order {
-		order[i] = fmt.Sprintf("%s %d %s", symbols[word], tasks[word], word)
-	}
-	return bar, cut(strings.Join(order, "  "), width)
+	return bar, cut(strings.Join(parts, "  "), width)
 }
 
 // cut shortens a line to so many columns.

@@ -30,6 +30,7 @@ func (s style) timeline(t *view.Timeline, width int) string {
 	for i := range rows {
 		rows[i] = []rune(strings.Repeat(" ", columns))
 	}
+	pen := terminal.Pen{Attempt: []rune(s.pick("─", "-"))[0], Failed: []rune(s.pick("×", "x"))[0], Spare: 1}
 	marks := []rune(strings.Repeat(" ", columns))
 	for k := range t.Spans {
 		span := &t.Spans[k]
@@ -41,10 +42,14 @@ func (s style) timeline(t *view.Timeline, width int) string {
 		case span.Kind == view.SpanLanding && span.Result == attempts.ResultSuccess:
 			marks[end] = []rune(s.pick("╵", "|"))[0]
 		case span.Job > 0:
-			s.span(rows[span.Job-1], span, begin, end)
+			pen.Draw(rows[span.Job-1], span, begin, end)
 		case span.Kind == view.SpanWait || span.Kind == view.SpanPause:
 			for _, row := range rows {
-				fill(row, '/', begin, end, true)
+				for i := begin; i <= end; i++ {
+					if row[i] == ' ' {
+						row[i] = '/'
+					}
+				}
 			}
 		}
 	}
@@ -62,34 +67,6 @@ func (s style) pick(utf8, ascii string) string {
 		return ascii
 	}
 	return utf8
-}
-
-// span draws an attempt with its task, or its checks and reviews over it.
-func (s style) span(row []rune, span *view.Span, begin, end int) {
-	switch span.Kind {
-	case view.SpanChecks:
-		fill(row, '+', begin, end, false)
-	case view.SpanReview:
-		fill(row, '~', begin, end, false)
-	case view.SpanAttempt:
-		fill(row, []rune(s.pick("─", "-"))[0], begin, end, false)
-		if id := []rune(span.Task); len(id) <= end-begin {
-			copy(row[begin:], id)
-		}
-		if span.Result != "" && span.Result != attempts.ResultSuccess && span.Result != attempts.ResultInProgress {
-			row[end] = []rune(s.pick("×", "x"))[0]
-		}
-	default: // the others have no job
-	}
-}
-
-// fill writes a character from one column to another; gently: only where there is none.
-func fill(row []rune, with rune, begin, end int, gently bool) {
-	for i := begin; i <= end && i < len(row); i++ {
-		if !gently || row[i] == ' ' {
-			row[i] = with
-		}
-	}
 }
 
 // hours draws the hours above a timeline, as many as have room.
