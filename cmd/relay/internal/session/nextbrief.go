@@ -16,16 +16,16 @@ import (
 
 // NextBrief returns the prompt that the agent would be given if the task's next attempt began now. It fails if the repository
 // cannot be read.
-func (o *Options) NextBrief(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View, task *epic.Task) ([]byte, error) {
+func (o *Options) NextBrief(ctx context.Context, p *project.Project, pl *project.Plan, v *attempts.View, task *epic.Task) ([]byte, error) {
 	run := o.RunOptions(ctx, p, pl)
 	facts, err := run.Repo.Facts(ctx, reanchor.RecentCommits)
 	if err != nil {
 		return nil, err
 	}
 	facts.Changes = worktree.WithoutRecords(ctx, run.Repo, facts.Changes)
-	in := briefing.Input(&run.LocalOptions, readOnly{view}, task)
+	in := briefing.Input(&run.LocalOptions, readOnly{v}, task)
 	reanchor.NewRecordReader(run.Root, run.Epic.ID, time.Now).Fill(&in)
-	left := limits.NewTracker(run.Budget, run.Spent, view.Ledger).Remaining(task, readOnly{view}.Task(task.ID).UsedSince())
+	left := limits.NewTracker(run.Budget, run.Spent, v.Ledger).Remaining(task, readOnly{v}.Task(task.ID).UsedSince())
 	if len(run.Runners) > 0 {
 		in.Agent = run.Agent(plaintext.FirstOf(task.Runner, run.Runners[0]))
 	}

@@ -44,13 +44,7 @@ func (s style) timeline(t *view.Timeline, width int) string {
 		case span.Job > 0:
 			pen.Draw(rows[span.Job-1], span, begin, end)
 		case span.Kind == view.SpanWait || span.Kind == view.SpanPause:
-			for _, row := range rows {
-				for i := begin; i <= end; i++ {
-					if row[i] == ' ' {
-						row[i] = '/'
-					}
-				}
-			}
+			hatch(rows, begin, end)
 		}
 	}
 	legend := s.pick("─ attempt  + checks  ~ review  / waits  × failed  ╵ landed", "- attempt  + checks  ~ review  / waits  x failed  | landed")
@@ -60,6 +54,17 @@ func (s style) timeline(t *view.Timeline, width int) string {
 	}
 	symbol, _ := terminal.Symbols(view.Done, s.ascii)
 	return strings.Join(append(lines, "  "+symbol+" "+strings.TrimRight(string(marks), " ")), "\n")
+}
+
+// hatch draws a wait where the jobs have nothing else.
+func hatch(rows [][]rune, begin, end int) {
+	for _, row := range rows {
+		for i := begin; i <= end; i++ {
+			if row[i] == ' ' {
+				row[i] = '/'
+			}
+		}
+	}
 }
 
 func (s style) pick(utf8, ascii string) string {
