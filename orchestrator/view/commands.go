@@ -16,14 +16,6 @@ func addFlag(c *Command, flag string) {
 	}
 }
 
-// Commands are those that a row offers, the first one first.
-func (r *Row) Commands() []Command {
-	if r.First == nil {
-		return nil
-	}
-	return append([]Command{*r.First}, r.Choices...)
-}
-
 // forAll has the commands that decide on the task of a row decide on all that it stands for.
 func forAll(r *Row) {
 	list := r.Commands()

@@ -72,7 +72,8 @@ func runShow(ctx context.Context, opts showOptions) error {
 	}
 	rec := view.Ledger.Record(t.ID)
 	if opts.part == agentlog.PartBrief && opts.attempt == 0 && !rec.Completed {
-		brief, err := (&session.Options{App: opts.app}).NextBrief(ctx, p, pl, view, t)
+		work := session.Options{App: opts.app}
+		brief, err := session.NextBrief(ctx, work.RunOptions(ctx, p, pl), view, t)
 		if err != nil {
 			return err
 		}

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/project"
 	"relay/epic"
 	"relay/epic/plaintext"
+	"relay/orchestrator"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/limits"
@@ -16,21 +16,20 @@ import (
 
 // NextBrief returns the prompt that the agent would be given if the task's next attempt began now. It fails if the repository
 // cannot be read.
-func (o *Options) NextBrief(ctx context.Context, p *project.Project, pl *project.Plan, v *attempts.View, task *epic.Task) ([]byte, error) {
-	run := o.RunOptions(ctx, p, pl)
-	facts, err := run.Repo.Facts(ctx, reanchor.RecentCommits)
+func NextBrief(ctx context.Context, o orchestrator.Options, view *attempts.View, task *epic.Task) ([]byte, error) {
+	facts, err := o.Repo.Facts(ctx, reanchor.RecentCommits)
 	if err != nil {
 		return nil, err
 	}
-	facts.Changes = worktree.WithoutRecords(ctx, run.Repo, facts.Changes)
-	in := briefing.Input(&run.LocalOptions, readOnly{v}, task)
-	reanchor.NewRecordReader(run.Root, run.Epic.ID, time.Now).Fill(&in)
-	left := limits.NewTracker(run.Budget, run.Spent, v.Ledger).Remaining(task, readOnly{v}.Task(task.ID).UsedSince())
-	if len(run.Runners) > 0 {
-		in.Agent = run.Agent(plaintext.FirstOf(task.Runner, run.Runners[0]))
+	facts.Changes = worktree.WithoutRecords(ctx, o.Repo, facts.Changes)
+	in := briefing.Input(&o.LocalOptions, readOnly{view}, task)
+	reanchor.NewRecordReader(o.Root, o.Epic.ID, time.Now).Fill(&in)
+	left := limits.NewTracker(o.Budget, o.Spent, view.Ledger).Remaining(task, readOnly{view}.Task(task.ID).UsedSince())
+	if len(o.Runners) > 0 {
+		in.Agent = o.Agent(plaintext.FirstOf(task.Runner, o.Runners[0]))
 	}
 	in.Facts, in.Base, in.BudgetUSD, in.Tokens = facts, facts.Head, left.USD, left.Tokens
-	return briefing.Prompt(&run.LocalOptions, in), nil
+	return briefing.Prompt(&o.LocalOptions, in), nil
 }
 
 // readOnly is a ledger as somebody has read it, without its store.

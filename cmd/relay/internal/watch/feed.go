@@ -140,7 +140,8 @@ func (f *Feed) write(ctx context.Context, app *cli.App, task string, part agentl
 		return nil
 	}
 	if part == agentlog.PartBrief && len(rec.Attempts) == 0 {
-		brief, err := (&session.Options{App: app}).NextBrief(ctx, p, f.night.Plan, &attempts.View{Ledger: l}, t)
+		work := session.Options{App: app}
+		brief, err := session.NextBrief(ctx, work.RunOptions(ctx, p, f.night.Plan), &attempts.View{Ledger: l}, t)
 		_, _ = app.Out.Write(brief)
 		return err
 	}
