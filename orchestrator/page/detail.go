@@ -15,7 +15,7 @@ import (
 // Functions are what templates may call, of a page and of a report on a terminal.
 func Functions() map[string]any {
 	return map[string]any{
-		"usd": USD, "span": Span, "lines": Lines, "count": plaintext.Count, "listed": plaintext.Some, "reason": Reason, "verb": plaintext.Verb,
+		"usd": USD, "span": Span, "lines": Lines, "count": plaintext.Count, "reason": Reason, "verb": plaintext.Verb,
 		"class": class, "icon": icon, "path": picture.Symbol, "states": view.States, "exit": plaintext.ExitText,
 		"charged": report.ChargeText, "headline": headline, "percent": func(f float64) string { return fmt.Sprintf("%.2f%%", f) },
 	}

@@ -47,11 +47,11 @@ type group struct {
 	Group    view.Group
 	Rows     int
 	Open     bool
-	Sections []*section // one without a name: the rows are in one list
+	Sections []*Section // one without a name: the rows are in one list
 }
 
-// section is a part of the plan in a group.
-type section struct {
+// Section is a part of the plan in a group.
+type Section struct {
 	Name           string
 	Rows           []*row
 	Added, Deleted int
@@ -106,10 +106,20 @@ func (n *night) DrawnTimeline() template.HTML {
 	return template.HTML(picture.Timeline(n.Timeline, picture.Options{Zone: n.O.Zone, Link: n.O.Link}))
 }
 
-// add adds a group of tasks. A long one is folded by the sections of the plan.
+// add adds a group of tasks.
 func (n *night) add(of view.Group, rows []*view.Row, open bool) {
-	g := &group{Group: of, Rows: len(rows), Open: open}
-	byName := map[string]*section{}
+	g := &group{Group: of, Rows: len(rows), Open: open, Sections: n.Sections(rows)}
+	if n.O.Lazy && len(rows) > mostRows {
+		for k, s := range g.Sections {
+			s.Load = fmt.Sprintf("%s/%d", strings.ReplaceAll(string(of), " ", "-"), k)
+		}
+	}
+	n.groups = append(n.groups, g)
+}
+
+// Sections sums up tasks by the sections of the plan. So few that one list has room for them are in one section.
+func (n *Words) Sections(rows []*view.Row) (list []*Section) {
+	byName := map[string]*Section{}
 	for _, r := range rows {
 		name := ""
 		if len(rows) > mostRows {
@@ -117,19 +127,13 @@ func (n *night) add(of view.Group, rows []*view.Row, open bool) {
 		}
 		s := byName[name]
 		if s == nil {
-			s = &section{Name: name}
-			byName[name] = s
-			g.Sections = append(g.Sections, s)
+			s = &Section{Name: name}
+			byName[name], list = s, append(list, s)
 		}
 		s.Rows = append(s.Rows, newRow(r, n.O))
 		s.Added, s.Deleted, s.USD = s.Added+r.Added, s.Deleted+r.Deleted, s.USD+r.Usage.CostUSD
 	}
-	if n.O.Lazy && len(rows) > mostRows {
-		for k, s := range g.Sections {
-			s.Load = fmt.Sprintf("%s/%d", strings.ReplaceAll(string(of), " ", "-"), k)
-		}
-	}
-	n.groups = append(n.groups, g)
+	return list
 }
 
 // Tasks returns a group by its name.

@@ -36,7 +36,7 @@ func (m *builder) addNeed(row *view.Row) {
 	default:
 		return
 	}
-	need.Type = append([]view.Command{*row.First}, row.Choices...)
+	need.Type = row.Commands()
 	m.r.Needs = append(m.r.Needs, need)
 }
 

@@ -18,7 +18,7 @@ func addFlag(c *Command, flag string) {
 
 // forAll has the commands that decide on the task of a row decide on all that it stands for.
 func forAll(r *Row) {
-	list := append([]Command{*r.First}, r.Choices...)
+	list := r.Commands()
 	for k := range list {
 		switch verb := strings.Fields(list[k].Type)[1]; verb {
 		case "answer", "ungate", "approve", "retry":

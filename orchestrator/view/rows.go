@@ -295,6 +295,14 @@ func (r *Row) offer(list []Command) {
 	}
 }
 
+// Commands are those that a row offers, the first one first.
+func (r *Row) Commands() []Command {
+	if r.First == nil {
+		return nil
+	}
+	return append([]Command{*r.First}, r.Choices...)
+}
+
 // Waiters says which tasks wait for the one of the row; "": none does.
 func (r *Row) Waiters() string {
 	switch n := r.FreesAll; {

@@ -8,9 +8,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/agentlog"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
-	"relay/epic"
 )
 
 type showOptions struct {
@@ -74,7 +72,13 @@ func runShow(ctx context.Context, opts showOptions) error {
 	}
 	rec := view.Ledger.Record(t.ID)
 	if opts.part == agentlog.PartBrief && opts.attempt == 0 && !rec.Completed {
-		return opts.nextBrief(ctx, p, pl, view, t)
+		work := session.Options{App: opts.app}
+		brief, err := session.NextBrief(ctx, work.RunOptions(ctx, p, pl), view, t)
+		if err != nil {
+			return err
+		}
+		_, err = opts.app.Raw().Write(brief)
+		return err
 	}
 	s := agentlog.NewTask(t, rec, view.Ledger, pl.Graph)
 	if opts.part != "" || opts.attempt != 0 {
@@ -99,15 +103,4 @@ func runShow(ctx context.Context, opts showOptions) error {
 	l.Dead = !view.Running
 	s.Write(opts.app.Out, l)
 	return nil
-}
-
-// nextBrief prints the brief that the next attempt would get now.
-func (opts showOptions) nextBrief(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View, t *epic.Task) error {
-	work := session.Options{App: opts.app}
-	brief, err := session.NextBrief(ctx, work.RunOptions(ctx, p, pl), view, t)
-	if err != nil {
-		return err
-	}
-	_, err = opts.app.Raw().Write(brief)
-	return err
 }

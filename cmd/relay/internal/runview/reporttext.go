@@ -2,7 +2,6 @@ package runview
 
 import (
 	"bufio"
-	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -53,29 +52,13 @@ func (t *sheet) write(w io.Writer, n page.Words) error {
 		"pad": terminal.Pad, "left": padLeft, "fit": plaintext.Fit,
 		"wrap":   func(text, indent string) string { return terminal.Wrap(text, t.width, indent) },
 		"ends":   func(left, right string) string { return ends(left, right, t.width) },
-		"symbol": func(s view.State) string { sign, _ := t.symbol(s); return sign },
-		"sign":   t.sign, "row": t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands, "sections": sections,
+		"symbol": func(s view.State) string { sign, _ := terminal.Symbols(s, t.ascii); return sign },
+		"sign":   t.sign, "row": t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands,
 		"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
 	})
 	template.Must(all.Parse(page.Common + reportText))
 	b := bufio.NewWriter(w)
 	return errors.Join(all.ExecuteTemplate(b, "report", &n), b.Flush())
-}
-
-// unicode reports whether the terminal shows more than ASCII.
-func (s *Source) unicode() bool {
-	locale := strings.ToLower(cmp.Or(s.App.Lookup("LC_ALL"), s.App.Lookup("LC_CTYPE"), s.App.Lookup("LANG")))
-	return s.App.Lookup("TERM") != "dumb" && strings.Contains(strings.ReplaceAll(locale, "-", ""), "utf8")
-}
-
-// symbol returns the sign of a state in a row and in the bar.
-func (t *sheet) symbol(of view.State) (row, bar string) {
-	rows, bars := "✓◉■■?▸····", "█◉■■?▸····"
-	if t.ascii {
-		rows, bars = "+o!!?>....", "#o!!?>...."
-	}
-	at := max(slices.Index(view.States(), of), 0)
-	return string([]rune(rows)[at]), string([]rune(bars)[at])
 }
 
 // colored marks a text with the color of a state's group.
@@ -100,7 +83,7 @@ func ends(left, right string, width int) string {
 
 // sign returns the colored symbol of a task.
 func (t *sheet) sign(r *view.Row) string {
-	sign, _ := t.symbol(r.State)
+	sign, _ := terminal.Symbols(r.State, t.ascii)
 	return t.colored(r.State, sign)
 }
 
@@ -115,7 +98,7 @@ func (t *sheet) bar(n *page.Words) (bar string) {
 	for _, c := range n.Legend() {
 		at += c.N
 		cells := max(int(math.Round(float64(at)*float64(t.width)/float64(n.Counts.Total())))-begun, 1)
-		_, sign := t.symbol(c.State)
+		_, sign := terminal.Symbols(c.State, t.ascii)
 		bar += t.colored(c.State, strings.Repeat(sign, cells))
 		begun += cells
 	}
@@ -135,21 +118,6 @@ func (t *sheet) commands(lists ...[]view.Command) string {
 		}
 	}
 	return b.String()
-}
-
-// sections sums up the tasks that are done by the sections of the plan: as rows whose tries are tasks.
-func sections(done []*view.Row) (sums []*view.Row) {
-	byName := map[string]*view.Row{}
-	for _, r := range done {
-		name := cmp.Or(r.Section, "the others")
-		s := byName[name]
-		if s == nil {
-			s = &view.Row{Title: name}
-			byName[name], sums = s, append(sums, s)
-		}
-		s.Tries, s.Added, s.Deleted, s.Usage.CostUSD = s.Tries+1, s.Added+r.Added, s.Deleted+r.Deleted, s.Usage.CostUSD+r.Usage.CostUSD
-	}
-	return sums
 }
 
 func padLeft(s string, width int) string {
@@ -180,8 +148,10 @@ func (t *sheet) jobs(n *page.Words) string {
 			last = x
 		}
 	}
-	for i := range line.Spans {
-		draw(rows[line.Spans[i].Job], &line.Spans[i], at(line.Spans[i].From), at(line.Spans[i].To))
+	for _, s := range line.Spans {
+		s.Task = strings.TrimPrefix(s.Task, "T")
+		from := at(s.From)
+		terminal.Pen{Attempt: '-', Failed: 'x'}.Draw(rows[s.Job], &s, from, max(at(s.To), min(from+1, width))-1)
 	}
 	var drawn strings.Builder
 	drawn.WriteString("\n" + t.paint.Strong("TIMELINE") + "\n")
@@ -194,24 +164,4 @@ func (t *sheet) jobs(n *page.Words) string {
 	}
 	drawn.WriteString(t.paint.Dim("   - attempt  + checks  ~ review  x failed") + "\n")
 	return drawn.String()
-}
-
-// draw writes a span into the row of its job.
-func draw(row []rune, s *view.Span, from, to int) {
-	to = max(to, min(from+1, len(row)))
-	fill := map[view.SpanKind]rune{view.SpanAttempt: '-', view.SpanChecks: '+', view.SpanReview: '~'}[s.Kind]
-	if fill == 0 || from >= len(row) {
-		return
-	}
-	for x := from; x < to; x++ {
-		row[x] = fill
-	}
-	if s.Kind == view.SpanAttempt {
-		if id := []rune(strings.TrimPrefix(s.Task, "T")); len(id) <= to-from {
-			copy(row[from:], id)
-		}
-		if s.Result == "failure" {
-			row[to-1] = 'x'
-		}
-	}
 }

@@ -62,7 +62,7 @@ func (s *Source) Write(w io.Writer, format string) error {
 	n.Changed.Next = slices.DeleteFunc(n.Changed.Next, func(c view.Command) bool { return slices.Contains(r.Next, c) })
 	o := page.Options{Zone: time.Local, Warnings: r.Warnings, Expected: s.expected(), Lists: lists(r)}
 	if format == "text" {
-		t := &sheet{s.App.Out.Palette, min(terminal.Columns(s.App.Out.Dest), widest), !s.unicode()}
+		t := &sheet{s.App.Out.Palette, min(terminal.Columns(s.App.Out.Dest), widest), terminal.ASCII(s.App.Lookup)}
 		return t.write(w, page.Said(n, o))
 	}
 	o.Record = func(task string) *attempts.TaskRecord {

@@ -34,11 +34,7 @@ type button struct {
 // buttons offers the commands that the model names for a task.
 func (d *desk) buttons(row *view.Row) template.HTML {
 	var list []button
-	commands := row.Choices
-	if row.First != nil {
-		commands = append([]view.Command{*row.First}, commands...)
-	}
-	for _, c := range commands {
+	for _, c := range row.Commands() {
 		words := strings.Fields(strings.TrimSuffix(c.Type, d.site.project.EpicFlag()))
 		if len(words) < 3 || words[0] != "relay" || words[2] != row.ID || decisions[words[1]] == nil {
 			continue

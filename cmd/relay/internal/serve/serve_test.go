@@ -230,27 +230,6 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestWindow(t *testing.T) {
-	t.Parallel()
-	line := strings.Repeat("x", 99) + "\n"
-	all := strings.Repeat(line, 3*mostText/100)
-	got, from, pages := "", int64(0), 0
-	for next := int64(1); next > 0; pages++ {
-		w := &window{from: from}
-		for part := range strings.SplitAfterSeq(all, line) {
-			if _, err := w.Write([]byte(part)); err != nil {
-				break
-			}
-		}
-		var text string
-		text, next = w.text()
-		got, from = got+text, next
-	}
-	if got != all || pages < 3 {
-		t.Errorf("%d pages give %d bytes, want %d", pages, len(got), len(all))
-	}
-}
-
 // viewer is an EventSource.
 type viewer struct {
 	body io.ReadCloser

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -68,17 +67,17 @@ func (s *site) partPage(a *answer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := &window{from: max(offset, 0)}
-	if err := s.writePart(r.Context(), out, at, name); err != nil && !out.full() {
+	out := &agentlog.Window{From: max(offset, 0), Most: mostText}
+	if err := s.writePart(r.Context(), out, at, name); err != nil && !out.Full() {
 		return err
 	}
 	more := ""
-	text, next := out.text()
+	text, next := out.Text()
 	if next > 0 {
 		more = fmt.Sprintf("%s/%s?attempt=%d&from=%d", s.link(id), name, at.ID, next)
 	}
 	return s.frame(a, fmt.Sprintf("%s, attempt %d: %s", id, at.ID, name), "part", map[string]any{
-		"Task": id, "To": s.link(id), "Attempt": at.ID, "Name": name, "From": out.from, "Text": plaintext.Escape(s.clean(text)), "More": more,
+		"Task": id, "To": s.link(id), "Attempt": at.ID, "Name": name, "From": out.From, "Text": plaintext.Escape(s.clean(text)), "More": more,
 	})
 }
 
@@ -109,34 +108,4 @@ func (s *site) writePart(ctx context.Context, out io.Writer, at agentlog.Attempt
 	default:
 		return errUnknown
 	}
-}
-
-// window keeps a part of what is written to it, and fails when it has that.
-type window struct {
-	from, seen int64
-	kept       []byte
-}
-
-var errFull = errors.New("the page is full")
-
-// Write keeps what is between from and the end of the page.
-func (w *window) Write(p []byte) (int, error) {
-	if w.full() {
-		return 0, errFull
-	}
-	skip := min(max(w.from-w.seen, 0), int64(len(p)))
-	w.seen += int64(len(p))
-	w.kept = append(w.kept, p[skip:]...)
-	return len(p), nil
-}
-
-func (w *window) full() bool { return len(w.kept) > mostText }
-
-// text returns what was kept, up to the end of a line, and where the next page begins; 0: there is none.
-func (w *window) text() (text string, next int64) {
-	if !w.full() {
-		return string(w.kept), 0
-	}
-	cut := plaintext.Head(string(w.kept), mostText)
-	return cut, w.from + int64(len(cut))
 }

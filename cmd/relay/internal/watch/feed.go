@@ -1,9 +1,7 @@
 package watch
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"io"
 	"math"
 	"runtime/debug"
@@ -31,14 +29,13 @@ type Feed struct {
 
 	mu    sync.Mutex
 	night *status.Follower
-	made  time.Time // when the night was made last
-	again bool      // it was made more than once
+	shown *view.Night // that Next returned last
+	read  sync.Once
 }
 
 const (
-	remake     = 10 * time.Second // how often a night without events is made: waits end
-	mostShown  = 512 << 10        // bytes of a part of an attempt that are shown
-	mostLogged = 500              // entries of the end of a log that are shown
+	mostShown  = 512 << 10 // bytes of a part of an attempt that are shown
+	mostLogged = 500       // entries of the end of a log that are shown
 )
 
 // Open reads the night that ends with a run; "" is the newest.
@@ -54,7 +51,7 @@ func Open(ctx context.Context, a *cli.App, run string) (*Feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Feed{app: &quiet, night: night, style: styleOf(a)}
+	f := &Feed{app: &quiet, night: night, style: style{ascii: terminal.ASCII(a.Lookup), zone: time.Local}}
 	if f.Old() && night.Model.Night(a.Now()).Run.ID != run {
 		return nil, &terminal.UsageError{
 			Message: "this epic has no run " + terminal.Quote(run), Hint: "relay watch shows the newest; each folder in runs is of one",
@@ -70,29 +67,23 @@ func (f *Feed) Old() bool { return f.night.Old() }
 func (f *Feed) Next(ctx context.Context) (*view.Night, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	now, changed := f.app.Now(), f.made.IsZero()
-	if !changed {
-		var err error
-		if f.Old() {
-			return nil, nil //nolint:nilnil // it does not change any more
-		}
-		if _, changed, err = f.night.Next(ctx); err != nil {
-			return nil, err
-		}
-		if !changed && now.Sub(f.made) < remake && f.again {
-			return nil, nil //nolint:nilnil // nothing has changed
-		}
+	if f.shown == nil {
+		f.shown = f.night.Model.Night(f.app.Now())
+		return f.shown, nil
+	} else if f.Old() {
+		return nil, nil //nolint:nilnil // it does not change any more
 	}
-	first, again := f.made.IsZero(), f.again
-	if f.made, f.again = now, !first; first {
-		return f.night.Model.Night(now), nil
-	}
-	if !again { // all has been read
+	f.read.Do(func() { // all there was
 		debug.SetMemoryLimit(math.MaxInt64)
 		debug.SetGCPercent(heapGrowth)
 		debug.FreeOSMemory()
+	})
+	night, err := f.night.Night(ctx, f.app.Now())
+	if err != nil || night == f.shown {
+		return nil, err
 	}
-	return f.night.Make(now), nil
+	f.shown = night
+	return night, nil
 }
 
 // Page returns a page of the last attempt of a task, the task with all its attempts, or a page of the night.
@@ -104,19 +95,19 @@ func (f *Feed) Page(ctx context.Context, page leaf, row *view.Row, width int) st
 	} else if page == timePage {
 		return f.style.timeline(f.night.Model.Timeline(f.app.Now()), width)
 	}
-	var text bytes.Buffer
-	app := *f.app
-	app.Out = terminal.NewWriter(&bounded{&text})
+	out, app := agentlog.Window{Most: mostShown}, *f.app
+	app.Out = terminal.NewWriter(&out)
 	err := f.write(ctx, &app, row.ID, agentlog.AttemptPart(page), width)
-	if text.Len() >= mostShown {
-		text.WriteString("\n… the rest: relay show " + row.ID + " --" + string(page) + f.night.Project.EpicFlag())
+	text, more := out.Text()
+	if more > 0 {
+		text += "\n… the rest: relay show " + row.ID + " --" + string(page) + f.night.Project.EpicFlag()
 	} else if err != nil {
-		text.WriteString(inWords(err))
+		text += inWords(err)
 	}
 	if page == taskPage {
-		return f.app.Secrets.Values(summary(row) + text.String())
+		text = summary(row) + text
 	}
-	return f.app.Secrets.Values(text.String())
+	return f.app.Secrets.Values(text)
 }
 
 func graphText(e *epic.Epic, of *epic.Graph, g *view.Graph) string {
@@ -162,20 +153,6 @@ func (f *Feed) write(ctx context.Context, app *cli.App, task string, part agentl
 		return agentlog.NewViewer(app, p, agentlog.Options{Tail: mostLogged}).Show([]agentlog.Attempt{{Task: t.ID, Attempt: at}})
 	}
 	return (&agentlog.TaskAttempt{App: app, Project: p, Task: t.ID, Attempt: at}).Write(ctx, part)
-}
-
-// errFull ends the writing of a part that is too long.
-var errFull = errors.New("it is too long to be shown here")
-
-// bounded takes the first bytes of a text.
-type bounded struct{ to *bytes.Buffer }
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if room := mostShown - b.to.Len(); len(p) > room {
-		b.to.Write(p[:max(room, 0)])
-		return 0, errFull
-	}
-	return b.to.Write(p)
 }
 
 // Do runs a command of relay, and returns what that prints.

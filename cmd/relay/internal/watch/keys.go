@@ -61,7 +61,7 @@ func (m *model) refused(a action) string {
 
 // offers reports whether a row offers a command of relay.
 func offers(r *view.Row, command string) bool {
-	return slices.ContainsFunc(commands(r), func(c view.Command) bool { return strings.HasPrefix(c.Type, "relay "+command+" ") })
+	return slices.ContainsFunc(r.Commands(), func(c view.Command) bool { return strings.HasPrefix(c.Type, "relay "+command+" ") })
 }
 
 // more says for how many other tasks a row stands.

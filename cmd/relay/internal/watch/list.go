@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/page"
 	"relay/orchestrator/view"
@@ -172,11 +173,11 @@ func (l *list) drawItem(it item, width int) []string {
 		for _, r := range l.rows[it.group] {
 			tasks += 1 + len(r.Also)
 		}
-		return []string{l.style.paint(bold, cut(fmt.Sprintf(" %s %d", strings.ToUpper(string(it.group)), tasks), width))}
+		return []string{paint(bold, cut(fmt.Sprintf(" %s %d", strings.ToUpper(string(it.group)), tasks), width))}
 	case r == nil:
 		return []string{""}
 	}
-	symbol, _ := l.style.symbols(r.State)
+	symbol, _ := terminal.Symbols(r.State, l.style.ascii)
 	begin := l.idWidth + 5
 	right, says := l.says(it)
 	rest := max(width-begin-len(right)-2, 0)
@@ -187,9 +188,9 @@ func (l *list) drawItem(it item, width int) []string {
 	}
 	line := " " + cell(plaintext.Fit(r.ID, l.idWidth), l.idWidth) + "  " + spread(text, right, width-begin)
 	if r == l.row {
-		line = l.style.paint(reverse, cut(">"+symbol+line, width))
+		line = paint(reverse, cut(">"+symbol+line, width))
 	} else {
-		line = " " + l.style.of(it.group, symbol) + cut(line, width-2)
+		line = " " + coloured(it.group, symbol) + cut(line, width-2)
 	}
 	if l.height(it) == 1 {
 		return []string{line}
@@ -245,20 +246,12 @@ func firstOf(r *view.Row) string {
 		return strings.TrimPrefix("press "+key+": ", "press : ") + r.First.Type
 	}
 	if r.Equal { // none of the answers is the usual one
-		for _, c := range commands(r) {
+		for _, c := range r.Commands() {
 			asks += " " + c.Type[strings.LastIndexByte(c.Type, ' ')+1:] + " " + c.For + "?"
 		}
 		asks = " (asks:" + asks + ")"
 	}
 	return "a answer" + asks
-}
-
-// commands are those that a row offers, the first one first.
-func commands(r *view.Row) []view.Command {
-	if r.First == nil {
-		return nil
-	}
-	return append([]view.Command{*r.First}, r.Choices...)
 }
 
 // keyOf returns the key that does what a command does; "": none does.

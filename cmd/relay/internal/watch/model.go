@@ -253,5 +253,5 @@ func (m *model) foot() []string {
 		_, size := utf8.DecodeRuneInString(said)
 		said = said[size:]
 	}
-	return []string{m.win.style.of(view.NeedsYou, cut(" "+said, m.win.w)), cut(" "+m.keyLine(), m.win.w)}
+	return []string{coloured(view.NeedsYou, cut(" "+said, m.win.w)), cut(" "+m.keyLine(), m.win.w)}
 }

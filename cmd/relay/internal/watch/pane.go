@@ -101,17 +101,17 @@ func (p *pane) draw(r *view.Row, height int) (lines []string) {
 	}[p.page]
 	switch {
 	case p.page.ofNight():
-		lines = append(lines, "  "+p.style.paint(bold, spread(strings.ToUpper(string(p.page)), where, width)), "")
+		lines = append(lines, "  "+paint(bold, spread(strings.ToUpper(string(p.page)), where, width)), "")
 	case r == nil:
 		return nil
 	default:
-		symbol, _ := p.style.symbols(r.State)
+		symbol, _ := terminal.Symbols(r.State, p.style.ascii)
 		state := string(r.State)
 		if !r.Since.IsZero() {
 			state += " since " + p.style.clock(r.Since)
 		}
-		lines = append(lines, "  "+p.style.of(r.State.Group(), symbol)+" "+
-			p.style.paint(bold, spread(r.ID+"  "+plaintext.Fit(r.Title, width), state, width-2)), "  "+spread(name, where, width))
+		lines = append(lines, "  "+coloured(r.State.Group(), symbol)+" "+
+			paint(bold, spread(r.ID+"  "+plaintext.Fit(r.Title, width), state, width-2)), "  "+spread(name, where, width))
 	}
 	for _, line := range p.lines[min(p.scroll, last):] {
 		lines = append(lines, "  "+p.tinted(cut(line, width)))
@@ -129,7 +129,7 @@ func summary(r *view.Row) string {
 	if len(r.Also) > 0 {
 		lines = append(lines, "the same holds for "+plaintext.Some(r.Also, 8))
 	}
-	for _, c := range commands(r) {
+	for _, c := range r.Commands() {
 		lines = append(lines, "  "+cell(c.Type, 28)+"  "+c.For)
 	}
 	return strings.TrimLeft(strings.Join(append(lines, "", ""), "\n"), "\n")
@@ -139,9 +139,9 @@ func summary(r *view.Row) string {
 func (p *pane) tinted(line string) string {
 	switch {
 	case p.page == checks && strings.HasPrefix(line, "== "), p.page == diff && strings.HasPrefix(line, "diff "):
-		return p.style.paint(bold, line)
+		return paint(bold, line)
 	case p.page != diff || line == "":
 		return line
 	}
-	return p.style.paint(map[byte]string{'+': green, '-': red, '@': blue}[line[0]], line)
+	return paint(map[byte]string{'+': green, '-': red, '@': blue}[line[0]], line)
 }

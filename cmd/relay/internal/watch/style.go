@@ -14,12 +14,11 @@ import (
 
 // style says how the screen is drawn. The symbol of a task says its state, the colour only its group, and a word is always near.
 type style struct {
-	colour bool // the terminal's own 16 colours; without them bold and reverse remain
-	ascii  bool
-	zone   *time.Location
+	ascii bool
+	zone  *time.Location
 }
 
-// Colours and marks of the terminal.
+// Colours, of the terminal's own 16, and marks. A terminal without colours keeps bold and reverse.
 const (
 	bold    = "1"
 	reverse = "7"
@@ -29,33 +28,24 @@ const (
 	blue    = "34"
 )
 
-// paint marks text; bold and reverse also without colours.
-func (s style) paint(as, text string) string {
-	if as == "" || text == "" || !s.colour && as != bold && as != reverse {
+// paint marks text.
+func paint(as, text string) string {
+	if as == "" || text == "" {
 		return text
 	}
 	return "\x1b[" + as + "m" + text + "\x1b[0m"
 }
 
-func (s style) of(g view.Group, text string) string {
-	return s.paint(map[view.Group]string{view.NeedsYou: yellow, view.Working: blue, view.IsDone: green}[g], text)
-}
-
-// symbols returns the characters of a state in a row, and in the bar.
-func (s style) symbols(of view.State) (row, bar string) {
-	rows, bars := "✓◉■■?▸····", "█◉■■?▸····"
-	if s.ascii {
-		rows, bars = "+o!!?>....", "#o!!?>...."
-	}
-	at := max(slices.Index(view.States(), of), 0)
-	return string([]rune(rows)[at]), string([]rune(bars)[at])
+// coloured marks text of a group.
+func coloured(g view.Group, text string) string {
+	return paint(map[view.Group]string{view.NeedsYou: yellow, view.Working: blue, view.IsDone: green}[g], text)
 }
 
 // bar shows the tasks by state in so many columns, and says what its cells mean: as many cells for each task if there is room, else a
 // share of the columns for each state.
 func (s style) bar(n *view.Night, width int) (bar, legend string) {
-	var order []string
-	total, tasks, symbols := max(n.Counts.Total(), 1), map[string]int{}, map[string]string{}
+	var parts []string
+	total := max(n.Counts.Total(), 1)
 	for _, state := range view.States() {
 		count, word := n.Counts[state], string(state)
 		if count == 0 {
@@ -65,21 +55,18 @@ func (s style) bar(n *view.Night, width int) (bar, legend string) {
 		if total > width {
 			cells = max(width*count/total, 1)
 		}
-		symbol, cell := s.symbols(state)
-		bar += s.of(state.Group(), strings.Repeat(cell, cells))
+		symbol, cell := terminal.Symbols(state, s.ascii)
+		bar += coloured(state.Group(), strings.Repeat(cell, cells))
 		if state == view.Look {
 			word = "done, look"
 		} else if state.Group() == view.Waiting {
-			word = string(view.Waiting)
+			count, word = n.Counts.Group(view.Waiting), string(view.Waiting)
 		}
-		if tasks[word] += count; tasks[word] == count {
-			order, symbols[word] = append(order, word), symbol
+		if part := fmt.Sprintf("%s %d %s", symbol, count, word); !slices.Contains(parts, part) {
+			parts = append(parts, part)
 		}
 	}
-	for i, word := range order {
-		order[i] = fmt.Sprintf("%s %d %s", symbols[word], tasks[word], word)
-	}
-	return bar, cut(strings.Join(order, "  "), width)
+	return bar, cut(strings.Join(parts, "  "), width)
 }
 
 // cut shortens a line to so many columns.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/page"
 	"relay/orchestrator/view"
 )
@@ -29,6 +30,7 @@ func (s style) timeline(t *view.Timeline, width int) string {
 	for i := range rows {
 		rows[i] = []rune(strings.Repeat(" ", columns))
 	}
+	pen := terminal.Pen{Attempt: []rune(s.pick("─", "-"))[0], Failed: []rune(s.pick("×", "x"))[0], Spare: 1}
 	marks := []rune(strings.Repeat(" ", columns))
 	for k := range t.Spans {
 		span := &t.Spans[k]
@@ -40,11 +42,9 @@ func (s style) timeline(t *view.Timeline, width int) string {
 		case span.Kind == view.SpanLanding && span.Result == attempts.ResultSuccess:
 			marks[end] = []rune(s.pick("╵", "|"))[0]
 		case span.Job > 0:
-			s.span(rows[span.Job-1], span, begin, end)
+			pen.Draw(rows[span.Job-1], span, begin, end)
 		case span.Kind == view.SpanWait || span.Kind == view.SpanPause:
-			for _, row := range rows {
-				fill(row, '/', begin, end, true)
-			}
+			hatch(rows, begin, end)
 		}
 	}
 	legend := s.pick("─ attempt  + checks  ~ review  / waits  × failed  ╵ landed", "- attempt  + checks  ~ review  / waits  x failed  | landed")
@@ -52,8 +52,19 @@ func (s style) timeline(t *view.Timeline, width int) string {
 	for i, row := range rows {
 		lines = append(lines, fmt.Sprintf("%3d ", i+1)+strings.TrimRight(string(row), " "))
 	}
-	symbol, _ := s.symbols(view.Done)
+	symbol, _ := terminal.Symbols(view.Done, s.ascii)
 	return strings.Join(append(lines, "  "+symbol+" "+strings.TrimRight(string(marks), " ")), "\n")
+}
+
+// hatch draws a wait where the jobs have nothing else.
+func hatch(rows [][]rune, begin, end int) {
+	for _, row := range rows {
+		for i := begin; i <= end; i++ {
+			if row[i] == ' ' {
+				row[i] = '/'
+			}
+		}
+	}
 }
 
 func (s style) pick(utf8, ascii string) string {
@@ -61,34 +72,6 @@ func (s style) pick(utf8, ascii string) string {
 		return ascii
 	}
 	return utf8
-}
-
-// span draws an attempt with its task, or its checks and reviews over it.
-func (s style) span(row []rune, span *view.Span, begin, end int) {
-	switch span.Kind {
-	case view.SpanChecks:
-		fill(row, '+', begin, end, false)
-	case view.SpanReview:
-		fill(row, '~', begin, end, false)
-	case view.SpanAttempt:
-		fill(row, []rune(s.pick("─", "-"))[0], begin, end, false)
-		if id := []rune(span.Task); len(id) <= end-begin {
-			copy(row[begin:], id)
-		}
-		if span.Result != "" && span.Result != attempts.ResultSuccess && span.Result != attempts.ResultInProgress {
-			row[end] = []rune(s.pick("×", "x"))[0]
-		}
-	default: // the others have no job
-	}
-}
-
-// fill writes a character from one column to another; gently: only where there is none.
-func fill(row []rune, with rune, begin, end int, gently bool) {
-	for i := begin; i <= end && i < len(row); i++ {
-		if !gently || row[i] == ' ' {
-			row[i] = with
-		}
-	}
 }
 
 // hours draws the hours above a timeline, as many as have room.

@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -64,21 +62,4 @@ func Run(ctx context.Context, a *cli.App, run string, relay func(ctx context.Con
 		return context.Cause(ctx)
 	}
 	return err
-}
-
-// styleOf returns how to draw on the user's terminal. Locales of Chinese, Japanese and Korean draw some of the symbols two columns wide.
-func styleOf(a *cli.App) style {
-	locale := ""
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if locale = a.Lookup(name); locale != "" {
-			break
-		}
-	}
-	s := style{colour: bool(a.Out.Palette), zone: time.Local}
-	upper := strings.ToUpper(locale)
-	s.ascii = !strings.Contains(upper, "UTF-8") && !strings.Contains(upper, "UTF8")
-	for _, cjk := range []string{"ZH", "JA", "KO"} {
-		s.ascii = s.ascii || strings.HasPrefix(upper, cjk)
-	}
-	return s
 }

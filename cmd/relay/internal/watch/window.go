@@ -56,7 +56,7 @@ func (w *window) head() []string {
 		says.Start, says.Looks, says.NeedYou = "", 0, says.NeedYou+says.Looks
 	}
 	bar, legend := w.style.bar(n, w.w-2)
-	title := w.style.paint(bold, spread(" "+plaintext.Fit(n.Epic.Title, w.w), right, w.w))
+	title := paint(bold, spread(" "+plaintext.Fit(n.Epic.Title, w.w), right, w.w))
 	lines := []string{title, spread(" "+says.String(), w.ends(), w.w), " " + bar, " " + legend}
 	if !w.isLow() {
 		lines = append(lines, "")
