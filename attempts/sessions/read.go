@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -184,13 +185,7 @@ type Said struct {
 
 // Conversation returns messages of a session in order, each with its tool calls.
 func (r *Reader) Conversation(ctx context.Context, session string, p Part) ([]Said, error) {
-	to, most := p.To, p.Most
-	if to == 0 {
-		to = math.MaxInt64
-	}
-	if most == 0 {
-		most = -1
-	}
+	to, most := cmp.Or(p.To, math.MaxInt64), cmp.Or(p.Most, -1)
 	said, err := all(ctx, r.rows, func(s *Said) []any { return fieldsOf(&s.Message) }, queryMessages, session, p.From, to, most, p.Spoken)
 	if err != nil || len(said) == 0 || p.Spoken {
 		return said, err
