@@ -21,13 +21,11 @@ func contextSection(s *sheet, in Input) {
 	s.section("Context", note+".")
 	s.quote(cutHandoff, "The last handoff, "+signed(in.Handoff.By, in.Handoff.Age)+":", in.Handoff.Text, reportBytes)
 	s.quote(cutHandoff, "Context from the last handoff:", in.Handoff.Context, reportBytes)
-	var learned strings.Builder
-	for _, l := range in.Learnings[:min(len(in.Learnings), fewItems)] {
-		learned.WriteString(plaintext.ShortLine(l.Task, 64) + ": " + plaintext.ShortLine(l.Text, 500) + "\n")
-	}
-	andMore(&learned, len(in.Learnings)-fewItems)
-	s.quote(cutLearnings, "Learned in this epic so far:", learned.String(), reportBytes)
-	var done, open strings.Builder
+	learned := lines(in.Learnings, fewItems, func(l Learning) string {
+		return plaintext.ShortLine(l.Task, 64) + ": " + plaintext.ShortLine(l.Text, 500)
+	})
+	s.quote(cutLearnings, "Learned in this epic so far:", learned, reportBytes)
+	var done strings.Builder
 	for _, e := range in.Entries[:min(len(in.Entries), fewItems)] {
 		text, lost := quotable(e.Text, 1<<10, false)
 		if lost > 0 {
@@ -36,11 +34,10 @@ func contextSection(s *sheet, in Input) {
 		done.WriteString(signed(e.By, e.Age) + ", " + plaintext.ShortLine(fileList(e.Files), 1000) + ":\n" + text + "\n\n")
 	}
 	s.quote(cutEntries, "Work that others recorded on the files of your task, the newest first:", done.String(), reportBytes)
-	for _, t := range in.Threads[:min(len(in.Threads), fewItems)] {
-		open.WriteString(plaintext.ShortLine(t.Question, 500) + " (" + signed(t.By, t.Age) + ")\n")
-	}
-	andMore(&open, len(in.Threads)-fewItems)
-	s.quote(cutThreads, "Questions that are open:", open.String(), reportBytes)
+	open := lines(in.Threads, fewItems, func(t Thread) string {
+		return plaintext.ShortLine(t.Question, 500) + " (" + signed(t.By, t.Age) + ")"
+	})
+	s.quote(cutThreads, "Questions that are open:", open, reportBytes)
 }
 
 // signed says who left something and when.
@@ -53,6 +50,16 @@ func signed(by, age string) string {
 		text += ", " + plaintext.ShortLine(age, 64)
 	}
 	return text
+}
+
+// lines has a line for each of the first most items of a list, and counts the others.
+func lines[T any](all []T, most int, line func(T) string) string {
+	var b strings.Builder
+	for _, one := range all[:min(len(all), most)] {
+		b.WriteString(line(one) + "\n")
+	}
+	andMore(&b, len(all)-most)
+	return b.String()
 }
 
 // andMore says how many entries of a list are not shown.

@@ -10,9 +10,20 @@ import (
 	"relay/attempts/ledgersync"
 )
 
-// documents returns the documents that the project wants to be read, those of them that are in the checkout.
+// documents returns the documents that the project wants to be read, those of them that are in the checkout: its configuration has them in
+// philosophy.required.
 func documents(top string) (there []string) {
-	for _, name := range requiredIn(filepath.Join(top, ledgersync.Folder, ledgersync.ConfigFile)) {
+	var read struct {
+		Philosophy struct {
+			Required []string `yaml:"required"`
+		} `yaml:"philosophy"`
+	}
+	text, err := artifact.ReadText(filepath.Join(top, ledgersync.Folder, ledgersync.ConfigFile))
+	if err != nil || yaml.Unmarshal(text, &read) != nil {
+		return nil
+	}
+	required := read.Philosophy.Required
+	for _, name := range required[:min(len(required), mostItems)] {
 		local := filepath.FromSlash(name)
 		if !filepath.IsLocal(local) {
 			continue
@@ -22,21 +33,4 @@ func documents(top string) (there []string) {
 		}
 	}
 	return there
-}
-
-// requiredIn returns the list philosophy.required of a configuration.
-func requiredIn(path string) []string {
-	text, err := artifact.ReadText(path)
-	if err != nil {
-		return nil
-	}
-	var read struct {
-		Philosophy struct {
-			Required []string `yaml:"required"`
-		} `yaml:"philosophy"`
-	}
-	if yaml.Unmarshal(text, &read) != nil {
-		return nil
-	}
-	return read.Philosophy.Required[:min(len(read.Philosophy.Required), mostItems)]
 }

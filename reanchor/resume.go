@@ -1,8 +1,6 @@
 package reanchor
 
 import (
-	"strings"
-
 	"relay/epic/plaintext"
 	"relay/reanchor/git"
 )
@@ -32,7 +30,8 @@ func SessionBrief(from Session) []byte {
 	gitSection(&s, in)
 	if from.Epic != (About{}) {
 		epicSection(&s, in)
-		s.quote(cutProgress, "Open work:", lines(from.Open), reportBytes)
+		open := lines(from.Open, manyItems, func(task string) string { return plaintext.ShortLine(task, 500) })
+		s.quote(cutProgress, "Open work:", open, reportBytes)
 	}
 	s.section("Documents", "")
 	s.list(cutPaths, "The project wants these read before work begins:", paths(from.Required))
@@ -47,13 +46,4 @@ func SessionBrief(from Session) []byte {
 	s.list(fixed, "In this order:", from.Next)
 	s.fit(budget(from.MaxBytes))
 	return s.bytes()
-}
-
-func lines(all []string) string {
-	var b strings.Builder
-	for _, line := range all[:min(len(all), manyItems)] {
-		b.WriteString(plaintext.ShortLine(line, 500) + "\n")
-	}
-	andMore(&b, len(all)-manyItems)
-	return b.String()
 }

@@ -2,6 +2,7 @@ package review
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -237,14 +238,10 @@ func finish(findings []Finding) []Finding {
 	for i := range findings {
 		f := &findings[i]
 		f.File, f.Issue, f.Fix, f.Criterion = line(f.File), line(f.Issue), line(f.Fix), line(f.Criterion)
-		if f.Issue == "" {
-			f.Issue = "(the reviewer did not say what)"
-		}
+		f.Issue = cmp.Or(f.Issue, "(the reviewer did not say what)")
 		if name, number, ok := cutLine(f.File); ok {
 			f.File = name
-			if f.Line == 0 {
-				f.Line = number
-			}
+			f.Line = cmp.Or(f.Line, number)
 		}
 	}
 	if len(findings) > maxFindings {

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -83,9 +84,7 @@ func (p *Proof) addMark(by string, m Mark, commit string) {
 	}
 	p.By, p.Met, p.Commit = ByReview, m.Met, commit
 	p.Reviewers = append(p.Reviewers, by)
-	if p.Evidence == "" {
-		p.Evidence = m.Evidence
-	}
+	p.Evidence = cmp.Or(p.Evidence, m.Evidence)
 }
 
 func texts(criteria []Criterion) []string {

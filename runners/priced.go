@@ -80,9 +80,7 @@ func Unwrap(r Runner) Runner {
 // Run runs the agent.
 func (r *priced) Run(ctx context.Context, req Request) (Report, error) {
 	asked := req.Model
-	if asked == "" {
-		asked = r.Model
-	}
+	asked = cmp.Or(asked, r.Model)
 	if watch := req.Observe; watch != nil {
 		req.Observe = func(e Event) {
 			if e.Kind == EventUsage {

@@ -170,14 +170,8 @@ func New(mode Mode, goal, now string, outcome Outcome, o Origin) *Artifact {
 	}
 }
 
-// IsCheckpoint reports whether the artifact is a checkpoint.
-func (a *Artifact) IsCheckpoint() bool { return a.Mode == Checkpoint }
-
 // IsHandoff reports whether the artifact is a handoff.
 func (a *Artifact) IsHandoff() bool { return a.Mode == Handoff }
-
-// IsFinalize reports whether the artifact is a final report.
-func (a *Artifact) IsFinalize() bool { return a.Mode == Finalize }
 
 // At is when the artifact was made; a date without a time is its midnight in UTC. ok is false when its date is none.
 func (a *Artifact) At() (at time.Time, ok bool) {

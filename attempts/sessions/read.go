@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -101,33 +102,25 @@ func (r *Reader) Turn(ctx context.Context, id string) (Turn, error) {
 	return find[Turn](ctx, r, "agent_turns", queryTurn, id)
 }
 
+// find returns the one row of a table whose id is a text, or else begins with it.
 func find[T any](ctx context.Context, r *Reader, table, query, id string) (row T, err error) {
-	whole, err := complete(ctx, r.rows, table, id)
-	if err != nil {
-		return row, err
+	found, err := all(ctx, r.rows, one, "SELECT id FROM "+table+" WHERE id = ?", id)
+	if err == nil && len(found) == 0 && id != "" {
+		found, err = all(ctx, r.rows, one, "SELECT id FROM "+table+" WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2", id)
 	}
-	rows, err := all(ctx, r.rows, fieldsOf[T], query, whole)
+	switch {
+	case err != nil:
+		return row, err
+	case len(found) > 1:
+		return row, fmt.Errorf("%w %s: %s", ErrAmbiguous, id, strings.Join(found, ", "))
+	case len(found) == 0:
+		return row, fmt.Errorf("%w %s %s", ErrUnknown, strings.TrimSuffix(strings.TrimPrefix(table, "agent_"), "s"), id)
+	}
+	rows, err := all(ctx, r.rows, fieldsOf[T], query, found[0])
 	if err != nil || len(rows) == 0 {
 		return row, errors.Join(err, ErrMissing)
 	}
 	return rows[0], nil
-}
-
-// complete returns the one id in a table that begins with a text.
-func complete(ctx context.Context, db *sql.DB, table, id string) (string, error) {
-	found, err := all(ctx, db, one, "SELECT id FROM "+table+" WHERE id = ?", id)
-	if err == nil && len(found) == 0 && id != "" {
-		found, err = all(ctx, db, one, "SELECT id FROM "+table+" WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2", id)
-	}
-	switch {
-	case err != nil:
-		return "", err
-	case len(found) > 1:
-		return "", fmt.Errorf("%w %s: %s", ErrAmbiguous, id, strings.Join(found, ", "))
-	case len(found) == 1:
-		return found[0], nil
-	}
-	return "", fmt.Errorf("%w %s %s", ErrUnknown, strings.TrimSuffix(strings.TrimPrefix(table, "agent_"), "s"), id)
 }
 
 // Filter says which sessions are listed; what is empty lets all through.
@@ -184,13 +177,7 @@ type Said struct {
 
 // Conversation returns messages of a session in order, each with its tool calls.
 func (r *Reader) Conversation(ctx context.Context, session string, p Part) ([]Said, error) {
-	to, most := p.To, p.Most
-	if to == 0 {
-		to = math.MaxInt64
-	}
-	if most == 0 {
-		most = -1
-	}
+	to, most := cmp.Or(p.To, math.MaxInt64), cmp.Or(p.Most, -1)
 	said, err := all(ctx, r.rows, func(s *Said) []any { return fieldsOf(&s.Message) }, queryMessages, session, p.From, to, most, p.Spoken)
 	if err != nil || len(said) == 0 || p.Spoken {
 		return said, err

@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -156,9 +157,7 @@ func (p *parser) beginTask(id, title string, b *block, rest []block) {
 	at := epic.Place{Line: b.line, Column: 1}
 	p.close()
 	p.preamble, p.prose.open = false, false
-	if title == "" {
-		title = firstWords(rest)
-	}
+	title = cmp.Or(title, firstWords(rest))
 	if title == "" {
 		p.add(at, "write "+strings.Repeat("#", b.level)+" "+id+": and a few words", "task %s has no title", id)
 		title = unreadable

@@ -1,6 +1,7 @@
 package sessionkeeper
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -159,11 +160,7 @@ func (a *Assembler) used(s *session, id string, u runners.MessageUsage) {
 	}
 	rest := less(u, s.run)
 	s.run = runners.MessageUsage{}
-	m := s.answer
-	if m == nil {
-		m = s.last
-	}
-	if m != nil {
+	if m := cmp.Or(s.answer, s.last); m != nil {
 		a.changed.spend(m, rest)
 		s.run = runners.MessageUsage{}
 	}
@@ -218,12 +215,7 @@ func (a *Assembler) called(s *session, e runners.Message, at Place) {
 }
 
 func (a *Assembler) newCall(s *session, e runners.Message, at Place) *call {
-	m := s.find(e.Message)
-	if m == nil {
-		if m = s.answer; m == nil {
-			m = s.last
-		}
-	}
+	m := cmp.Or(s.find(e.Message), s.answer, s.last)
 	c := &call{session: s, message: m, raw: e.ID, open: true}
 	c.row = sessions.ToolCall{ID: a.rowID(s, "call ", e.ID, e.Local, at), Session: s.row.ID, StartedAt: e.At}
 	if m != nil {

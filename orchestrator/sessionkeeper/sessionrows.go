@@ -137,9 +137,7 @@ func (a *Assembler) Missing(size int64, at Place) {
 // End takes in that the CLI's process is gone: calls that are open were cancelled then, and what was asked is answered as far as it is.
 // at is 0 when the time is unknown; then it is the time of the last event.
 func (a *Assembler) End(at int64) {
-	if at == 0 {
-		at = a.latest
-	}
+	at = cmp.Or(at, a.latest)
 	if a.main == nil {
 		began := cmp.Or(at, a.about.Began)
 		a.enter(runners.Message{At: began}, Place{Seen: began})

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -185,9 +186,7 @@ func (g *Repo) Patch(ctx context.Context, base, head string, w io.Writer, most i
 
 // between builds a diff-tree command: unlike git diff it does not read the user's taste from the configuration.
 func between(g *Repo, base, head string, options ...string) ([]string, error) {
-	if base == "" {
-		base = g.emptyTree
-	}
+	base = cmp.Or(base, g.emptyTree)
 	for _, rev := range []string{base, head} {
 		if rev == "" || strings.HasPrefix(rev, "-") || strings.Contains(rev, "..") ||
 			strings.ContainsFunc(rev, func(r rune) bool { return r <= ' ' }) {

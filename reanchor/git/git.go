@@ -10,6 +10,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,9 +144,7 @@ func (g *Repo) CommonDir() string { return g.commonDir }
 // Run runs a git command in this checkout and in no other: c.Dir is the root when empty, c.GitDir and c.WorkTree are set. A command
 // that does not find an object before it prints anything is run a second time: git gc or git repack may have moved it that moment.
 func (g *Repo) Run(ctx context.Context, c Call) ([]byte, error) {
-	if c.Dir == "" {
-		c.Dir = g.root
-	}
+	c.Dir = cmp.Or(c.Dir, g.root)
 	c.GitDir, c.WorkTree, c.within = g.gitDir, g.root, g.env
 	wrote := false
 	if to := c.Stdout; to != nil {

@@ -147,10 +147,7 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 		}
 		return o, f.text
 	}
-	status := f.status
-	if status == 0 {
-		status = httpStatus(r.Exit.Code)
-	}
+	status := cmp.Or(f.status, httpStatus(r.Exit.Code))
 	class := errorClass(stderrEnd(s.agent.Req), s.result.Error.Message)
 	switch {
 	case class == "ModelNotFoundError":

@@ -159,7 +159,7 @@ func (v *Viewer) open(at Attempt, turn relayfiles.Turn) *stream {
 	if at.EndedAt.IsZero() {
 		s.now = v.app.Now
 	}
-	s.about = Entry{Task: at.Task, Attempt: at.ID, Agent: cmp.Or(turn.Reviewer, at.Runner), Part: Part(turn.Part), Round: turn.Round}
+	s.about = Entry{Task: at.Task, Attempt: at.ID, Agent: cmp.Or(turn.Reviewer, at.Runner), Part: turn.Part, Round: turn.Round}
 	s.kind = v.project.Config.Relay.Agents[s.about.Agent].Type
 	return s
 }

@@ -58,16 +58,16 @@ func (a *TaskAttempt) text(out io.Writer, part AttemptPart) error {
 	folder := a.Project.File("runs", a.Run, a.Task, fmt.Sprint(a.ID))
 	switch part {
 	case PartBrief:
-		return copyFile(out, filepath.Join(folder, "brief.md"))
+		_, err := copySummed(out, filepath.Join(folder, "brief.md"))
+		return err
 	case PartLog:
 		path := filepath.Join(folder, relayfiles.Transcript)
 		f, err := relayfiles.OpenTranscript(path)
-		if err == nil {
-			_, err = io.Copy(out, f)
-			_ = f.Close() // it was read only
-		} else {
-			err = noFile(path, err)
+		if err != nil {
+			return noFile(path, err)
 		}
+		defer f.Close()
+		_, err = io.Copy(out, f)
 		return err
 	default: // checks
 	}
@@ -85,7 +85,7 @@ func (a *TaskAttempt) text(out io.Writer, part AttemptPart) error {
 		}
 	}
 	if len(a.Receipt.Checks) == 0 {
-		return &terminal.Hinted{Err: fmt.Errorf("attempt %d of %s ran no checks", a.ID, a.Task), Hint: "relay show " + a.Task}
+		return a.without("attempt %d of %s ran no checks")
 	}
 	return nil
 }
@@ -95,11 +95,6 @@ func noFile(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &terminal.Hinted{Err: fmt.Errorf("there is no %s", path), Hint: "the attempt ended before it was written, or it was removed"}
 	}
-	return err
-}
-
-func copyFile(w io.Writer, path string) error {
-	_, err := copySummed(w, path)
 	return err
 }
 
@@ -118,9 +113,9 @@ func copySummed(w io.Writer, path string) (sum string, err error) {
 // diff prints what the attempt changed, from the best of what is left of it: its own commits, the ref that keeps the work
 // of one that did not land, the step of the branch that holds it, or the patch that was kept beside its log.
 func (a *TaskAttempt) diff(ctx context.Context, out io.Writer) error {
-	p, task, at := a.Project, a.Task, a.Attempt
+	p, at := a.Project, a.Attempt
 	if at.Base != "" && at.Base == at.Head {
-		return nothingChanged(task, at)
+		return a.without(nothingChanged)
 	}
 	if hasCommit(ctx, p, at.Base) {
 		kept := ""
@@ -137,17 +132,21 @@ func (a *TaskAttempt) diff(ctx context.Context, out io.Writer) error {
 		fmt.Fprintf(a.App.Err, "relay: warning: the commits of attempt %d are gone; this is the change that it landed with\n", at.ID)
 		return p.Git.Patch(ctx, at.Landed+"^1", at.Landed, out, math.MaxInt)
 	}
-	if patch := p.File("runs", at.Run, task, fmt.Sprint(at.ID), "changes.patch"); project.Exists(patch) {
-		return copyFile(out, patch)
+	if patch := p.File("runs", at.Run, a.Task, fmt.Sprint(at.ID), "changes.patch"); project.Exists(patch) {
+		_, err := copySummed(out, patch)
+		return err
 	}
 	if at.Head != "" {
-		return &terminal.Hinted{Err: fmt.Errorf("the commits of attempt %d of %s are gone, and there is no patch of them", at.ID, task), Hint: "relay show " + task}
+		return a.without("the commits of attempt %d of %s are gone, and there is no patch of them")
 	}
-	return nothingChanged(task, at)
+	return a.without(nothingChanged)
 }
 
-func nothingChanged(task string, at *attempts.Attempt) error {
-	return &terminal.Hinted{Err: fmt.Errorf("attempt %d of %s changed nothing that git knows of", at.ID, task), Hint: "relay show " + task}
+const nothingChanged = "attempt %d of %s changed nothing that git knows of"
+
+// without is the error of an attempt that lacks what was to be shown; why has verbs for its number and its task.
+func (a *TaskAttempt) without(why string) error {
+	return &terminal.Hinted{Err: fmt.Errorf(why, a.ID, a.Task), Hint: "relay show " + a.Task}
 }
 
 // hasCommit reports whether the repository has a commit.

@@ -2,9 +2,11 @@ package agentlog
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/report"
 	"relay/runners"
 	"relay/runners/kinds"
@@ -22,7 +25,7 @@ type Entry struct {
 	At      time.Time `json:"at,omitzero"`
 	Task    string    `json:"task"`
 	Attempt int       `json:"attempt"`
-	Part    Part      `json:"part,omitempty"`
+	Part    string    `json:"part,omitempty"`
 	Round   int       `json:"round,omitempty"`
 	Agent   string    `json:"agent"`
 	Sub     bool      `json:"subagent,omitempty"`
@@ -36,16 +39,10 @@ type Entry struct {
 	CostUSD      float64 `json:"cost_usd,omitempty"`
 }
 
-// Part says what an agent was asked for in an attempt.
-type Part string
-
-// The parts of an attempt besides the work itself.
-const (
-	Fix    Part = "fix"
-	Result Part = "result"
-	Why    Part = "why" // it changed tests
-	Review Part = "review"
-)
+// asked says what an agent was asked for in an attempt besides the work itself, by the part of the attempt.
+var asked = map[string]string{
+	"fix": ", fix round N", "result": ", asked for its result", "why": ", asked about tests", relayfiles.Review: ", review in round N",
+}
 
 // Kind says what an entry is about.
 type Kind string
@@ -99,9 +96,9 @@ func (s *stream) event(e Entry, told *runners.Message, take printer) {
 		e.Text = s.safe(what, mostSaid)
 	case runners.Returned:
 		delete(s.open, told.ID)
-		e.Kind = map[runners.ActionStatus]Kind{
+		e.Kind = cmp.Or(map[runners.ActionStatus]Kind{
 			runners.ActionFailed: Failed, runners.Rejected: Rejected, runners.ActionCancelled: Stopped,
-		}[told.Status]
+		}[told.Status], Done)
 		s.result(&e, told.Result)
 		if e.Kind == Done && e.Text == "" {
 			return
@@ -132,10 +129,8 @@ func (s *stream) said(e Entry, told *runners.Message, take printer) {
 		return
 	}
 	s.flush(take)
-	e.Kind = map[runners.Role]Kind{runners.User: Told, runners.System: Note}[told.Role]
-	if e.Text = s.safe(told.Text, mostSaid); e.Kind == "" {
-		e.Kind = Says
-	}
+	e.Kind = cmp.Or(map[runners.Role]Kind{runners.User: Told, runners.System: Note}[told.Role], Says)
+	e.Text = s.safe(told.Text, mostSaid)
 	if !kinds.FactsOf(s.kind).Parts {
 		take(e)
 		return
@@ -169,9 +164,6 @@ func (s *stream) safe(words string, most int) string {
 
 // result puts the first lines of a result into an entry, or of what failed those that say why.
 func (s *stream) result(e *Entry, raw json.RawMessage) {
-	if e.Kind == "" {
-		e.Kind = Done
-	}
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &fields) // it may be anything
 	for _, name := range []string{"aggregated_output", "output", "error"} {
@@ -324,18 +316,8 @@ func (e *Entry) write(w io.Writer, paint terminal.Palette, mark string) {
 }
 
 func (e *Entry) source() string {
-	about := fmt.Sprintf("%s attempt %d", e.Task, e.Attempt)
-	switch e.Part {
-	case Fix:
-		about += fmt.Sprintf(", fix round %d", e.Round)
-	case Result:
-		about += ", asked for its result"
-	case Why:
-		about += ", asked about tests"
-	case Review:
-		about += fmt.Sprintf(", review in round %d", e.Round)
-	}
-	return plaintext.Fit(about+", "+e.Agent, lineLength)
+	part := strings.Replace(asked[e.Part], "N", strconv.Itoa(e.Round), 1)
+	return plaintext.Fit(fmt.Sprintf("%s attempt %d%s, %s", e.Task, e.Attempt, part, e.Agent), lineLength)
 }
 
 func (e *Entry) words() string {

@@ -191,13 +191,13 @@ func writeList(w io.Writer, label string, items []string, l status.Printer, more
 
 // review prints what reviewers said of the attempt, and how each acceptance criterion was proved.
 func (a *TaskAttempt) review() error {
-	task, at := a.Task, a.Attempt
+	at := a.Attempt
 	r := at.Receipt.Review
 	if r == nil {
-		return &terminal.Hinted{Err: fmt.Errorf("attempt %d of %s was not reviewed, and its task has no acceptance criteria", at.ID, task), Hint: "relay show " + task}
+		return a.without("attempt %d of %s was not reviewed, and its task has no acceptance criteria")
 	}
 	w, l := a.App.Out, cli.Printer(a.App, a.Project)
-	fmt.Fprintf(w, "attempt %d of %s at %.12s%s\n", at.ID, task, at.Head, verdictText(at.Receipt.Verdict, r))
+	fmt.Fprintf(w, "attempt %d of %s at %.12s%s\n", at.ID, a.Task, at.Head, verdictText(at.Receipt.Verdict, r))
 	for _, s := range r.Opinions {
 		fmt.Fprintf(w, "  %-16s %s\n", plaintext.Fit(s.Reviewer, 40), s.Decision)
 		if s.Verdict.Summary != "" {

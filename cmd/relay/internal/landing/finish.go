@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,10 +144,7 @@ func (f *finishing) land(ctx context.Context, store *attempts.Store) (err error)
 
 // prepare plans the step and says which tasks are in it.
 func (f *finishing) prepare(ctx context.Context) (err error) {
-	into := f.Into
-	if into == "" {
-		into = f.view.Ledger.Integration.From
-	}
+	into := cmp.Or(f.Into, f.view.Ledger.Integration.From)
 	f.step, err = finish.Plan(ctx, finish.Options{
 		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"), Base: f.view.Ledger.Integration.Base,
 		Landing: integration.Mode(f.project.Config.Relay.Landing), Sign: f.project.Config.Relay.Sign, Apart: f.PR,

@@ -110,11 +110,3 @@ func inBlocks(n *yaml.Node) {
 		inBlocks(child)
 	}
 }
-
-func texts[T any](items []T, text func(T) string) []string {
-	list := make([]string, 0, len(items))
-	for _, item := range items {
-		list = append(list, text(item))
-	}
-	return list
-}

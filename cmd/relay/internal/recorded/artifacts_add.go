@@ -85,7 +85,11 @@ func (o *NewOptions) fields(a *cli.App) (*artifact.Artifact, error) {
 func OutcomeNames() string { return names(artifact.Outcomes()) }
 
 func names[T ~string](list []T) string {
-	return strings.Join(texts(list, func(t T) string { return string(t) }), ", ")
+	texts := make([]string, len(list))
+	for i, t := range list {
+		texts[i] = string(t)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // outcomeOf reads an outcome that a user has typed; "" is none.
