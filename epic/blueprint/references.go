@@ -85,15 +85,15 @@ func settleReferences(p *parser) {
 	known := newNames(p.drafts)
 	done, boxed, ids := map[string]bool{}, map[string]bool{}, slices.Sorted(maps.Values(known.ids))
 	for _, d := range p.drafts {
-		boxed[d.task.ID] = d.boxes > d.ticked // open ones say more than a table, which may be one of checks
+		boxed[d.task.ID] = d.boxes > d.ticked // they say more than a mark, which may mean that the plan was checked
 		if done[d.task.ID] = d.done() || IsDeferred(d.task.Title); done[d.task.ID] && !d.done() {
 			p.skip(d.task.Line, "%s is left out, as its title says", d.task.ID)
 		}
 	}
 	for _, row := range p.states { // cells behind the task's name others
 		id := func(cell line) string { return known.ids[strings.ToLower(plain(cell.text))] }
-		if at := slices.IndexFunc(row, func(cell line) bool { return id(cell) != "" }); at >= 0 && !boxed[id(row[at])] {
-			done[id(row[at])] = true
+		if at := slices.IndexFunc(row.cells, func(cell line) bool { return id(cell) != "" }); at >= 0 && (row.words || !boxed[id(row.cells[at])]) {
+			done[id(row.cells[at])] = true
 		}
 	}
 	for _, d := range p.drafts {

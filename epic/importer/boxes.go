@@ -16,15 +16,19 @@ import (
 func claimsBoxes(s source) bool {
 	name := strings.NewReplacer("_", " ", "-", " ").Replace(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	todo := boxesOpen.MatchString(name) || strings.EqualFold(name, "next steps")
-	phases, marked, last := 0, false, ""
+	phases, level, marked, last := 0, 0, false, ""
 	for _, l := range s.list {
-		if l.Box != 0 && blueprint.IsSection(last) {
-			phases++ // each with boxes below Tasks
+		if l.Box != 0 && (level > 0 || blueprint.IsSection(last)) {
+			phases, level = phases+1, 0 // with boxes, also below Tasks, which no blueprint has
 		}
 		last = cmp.Or(l.Rest, last)
 		marked = marked || l.Box != 0 || l.Kind == markdown.Item && todo
-		if l.Kind == markdown.Heading && boxesPhase.MatchString(markdown.Unformatted(l.Rest)) {
-			phases++ // which no blueprint has
+		switch {
+		case l.Kind != markdown.Heading:
+		case boxesPhase.MatchString(markdown.Unformatted(l.Rest)):
+			level = l.Level
+		case l.Level <= level:
+			level = 0
 		}
 	}
 	return marked && (s.unclaimed() || s.isText() && phases > 1 && !s.says(ofRelay))
@@ -65,7 +69,7 @@ func readBoxes(s source, d *draft) {
 }
 
 var (
-	boxesOpen  = pattern.New(`(?i)^\W*(?:(?:pending|to-?\s?do|backlog|next(?: up)?|in progress|open|remaining|planned|follow-?ups?|not (?:yet )?(?:done|started)|outstanding)\b\W*)+(?:tasks?|items?|work)?\W*$`)
+	boxesOpen  = pattern.New(`(?i)^\W*(?:(?:pending|to-?\s?do|(?:active )?backlog|next(?: up)?|in progress|open|remaining|planned|follow-?ups?|not (?:yet )?(?:done|started)|outstanding)\b\W*)+(?:tasks?|items?|work)?\W*$`)
 	boxesPhase = pattern.New(`^(?i:phase|milestone|stage|sprint)\s+\d|^[PM]\d+\b`)
 	boxesOrder = pattern.New(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
 )

@@ -26,9 +26,9 @@ var (
 )
 
 func claimsGsd(s source) bool {
-	roadmap := path.Base(s.name) == "ROADMAP.md"
+	roadmap := strings.Contains(strings.ToUpper(path.Base(s.name)), "ROADMAP")
 	return path.Ext(s.name) == ".md" && slices.ContainsFunc(s.list, func(l markdown.Line) bool {
-		return (l.Box != 0 || roadmap && l.Level == 3) && gsdPhase.MatchString(markdown.Unformatted(l.Rest))
+		return roadmap && (l.Box != 0 || l.Level == 3) && gsdPhase.MatchString(markdown.Unformatted(l.Rest))
 	})
 }
 

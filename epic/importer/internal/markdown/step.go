@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	stepAfter  = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|depende de|dependências|abhängig von|dépend de|依存関係|依赖)\W*?[:：]\W*(.*)$`)
-	stepRef    = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)(\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
+	stepAfter  = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|requires|prerequisites|depende de|dependências|abhängig von|dépend de|依存関係|依赖)\W*?[:：]\W*(.*)$`)
+	stepRef    = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)#?(\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
 	dashed     = pattern.New(`\b\d+-\d+\b`)
 	stepBox    = pattern.New(`^\**Step \d+\b`)
 	filesLabel = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)

@@ -21,6 +21,7 @@ var (
 	statusCell  = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
 	rowNumber   = pattern.New(`^(?:[A-Za-z]+ )?#?([A-Z]?\d{1,3}(?:\.\d{1,3})*[A-Za-z]?)\b`)
 	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
+	orderLabel  = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:suggested|recommended|implementation|execution|build|work) )+order\b`)
 	taskLabel   = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
 	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
 )
@@ -32,6 +33,9 @@ func Steps(list []Line) []int {
 	at := outline(list)
 	best, named := headingSeries(list, at)
 	loose := freeBoxes(list, at)
+	if parts := orderedParts(list, at); len(parts) > 1 && !AreTasks(list, best) {
+		return parts
+	}
 	if parts := divided(list, best, loose); len(parts) > 0 {
 		return parts
 	}
@@ -51,6 +55,42 @@ func Steps(list []Line) []int {
 		return steps
 	}
 	return statedRows(list)
+}
+
+// AreTasks reports whether lines are headings such as Task 1: Title.
+func AreTasks(list []Line, starts []int) bool {
+	return len(starts) > 1 && wordOf(list[starts[0]]) == headingWords["task"]
+}
+
+// orderedParts returns the lines of the numbered lists, or of the numbered rows, in a section called Implementation Order; none where
+// they name headings, and so no code.
+func orderedParts(list []Line, at []place) (parts []int) {
+	for i, l := range list {
+		if l.Kind != Heading || at[i].beside || !orderLabel.MatchString(Unformatted(l.Rest)) {
+			continue
+		}
+		end := sectionEnd(list, i)
+		for j := i + 1; j < end; j++ {
+			if list[j].Numbered && list[j].Indent == 0 && list[j].Box == 0 {
+				parts = append(parts, j)
+			}
+		}
+		if len(parts) == 0 {
+			parts = rowsBelow(list[:end], i)
+		}
+	}
+	if coded := slices.DeleteFunc(slices.Clone(parts), func(i int) bool { return !strings.Contains(list[i].Text, "`") }); 2*len(coded) < len(parts) {
+		return nil
+	}
+	return parts
+}
+
+// rowsBelow returns the lines of the rows of numbered tables below a line.
+func rowsBelow(list []Line, at int) (parts []int) {
+	for _, row := range rows(list[at+1:], false) {
+		parts = append(parts, at+1+row.at)
+	}
+	return parts
 }
 
 // statedRows returns the lines of the rows with a state, but for those of an index of files.
@@ -156,7 +196,7 @@ func headingSeries(list []Line, at []place) (lines []int, named bool) {
 		case at[i].beside:
 			aside[l.Level] = aside[l.Level] || m != nil && m[1] == ""
 			continue
-		case m != nil && m[1] == "" && m[2][len(m[2])-1] > '9': // 1A
+		case m != nil && m[1] == "" && (m[2][len(m[2])-1] > '9' || m[0][0] == '#'): // 1A, #1
 			k.word = "step"
 		case m != nil:
 			k.word = m[1]
@@ -257,9 +297,7 @@ func phaseParts(list []Line, at int, listed bool) (parts []int) {
 		parts = listedParts(list, at)
 	}
 	if len(parts) == 0 {
-		for _, row := range rows(list[at+1:], false) {
-			parts = append(parts, at+1+row.at)
-		}
+		parts = rowsBelow(list, at)
 	}
 	return parts
 }
