@@ -120,7 +120,14 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
 				p.at = l.N
-				p.after = markdown.Phases(f[2])
+				for _, on := range markdown.Names(f[2]) {
+					p.after = append(p.after, on.Number)
+				}
+				for _, before := range r.order[:slices.Index(r.order, p)] {
+					if markdown.NamesAll(f[2]) {
+						p.after = append(p.after, before.as[1:])
+					}
+				}
 				if len(p.after) == 0 && !markdown.Nothing.MatchString(f[2]) {
 					r.d.tell(l.N, "this names no phase such as Phase 1, so nothing is waited for")
 				}
