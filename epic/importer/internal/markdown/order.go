@@ -11,7 +11,7 @@ var (
 	orderWaits = pattern.New(`(?i)^([^.]*?)\b(?:depends? on|(?:starts? )?after|waits? for|requires?|builds? on)\s+(.*)$`)
 	orderEnd   = pattern.New(`(?i)(?:\s[-–—]\s|;|[.。](?:\s|$)|,?\s(?:but|can|may|while|in parallel)\b).*$`)
 	orderOr    = pattern.New(`(?i)\b(?:or|parallel)\b`)
-	orderOther = pattern.New(`(?i)^[-*\s\d.]*(?:phase|user story|us)\s*\d`) // what a line in another language begins with
+	orderOther = pattern.New(`(?i)^[-*\s\d.]*(?:phase|user story|us)\s*\d`)                                // what a line in another language begins with
 	orderNo    = pattern.New(`(?i)→|->|\b(?:and|can|may|is|no|the|with|starts?|independent|completed?)\b`) // and has none of
 	orderAll   = pattern.New(`(?i)\ball\b.*\b(?:stories|phases)\b`)
 	orderAside = pattern.New(`\([^)]*\)`)

@@ -28,9 +28,31 @@ var (
 
 // Steps returns the lines at which the steps of a plan begin: the numbered headings of a level and word that mean work the most, or what
 // phases consist of; else the numbered list at the margin, or the headings, of a section of steps, or the rows of a table of states. Where
-// boxes below numbered headings are the work, there are none.
+// boxes below numbered headings are the work, or most boxes stand elsewhere, there are none.
 func Steps(list []Line) []int {
 	at := outline(list)
+	steps := stepsAt(list, at)
+	inside, outside, end := 0, 0, 0
+	for i, l := range list {
+		if _, starts := slices.BinarySearch(steps, i); starts && i >= end {
+			end = sectionEnd(list, i)
+		}
+		switch {
+		case l.Box == 0 || at[i].beside:
+		case i < end:
+			inside++
+		default:
+			outside++
+		}
+	}
+	if outside > inside && outside > len(steps) && (len(steps) == 0 || wordOf(list[steps[0]]) < 2) {
+		return nil
+	}
+	return steps
+}
+
+// stepsAt returns the lines of steps, wherever boxes stand.
+func stepsAt(list []Line, at []place) []int {
 	best, named := headingSeries(list, at)
 	loose := freeBoxes(list, at)
 	if parts := orderedParts(list, at); len(parts) > 1 && !AreTasks(list, best) {
