@@ -85,9 +85,7 @@ func stepsOf(d *draft, s source, starts []int) {
 		}
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
-	if !steps[0].Backlog {
-		d.chain(d.items)
-	}
+	d.chain(d.items)
 }
 
 // nameCode names the steps that only stand in blocks of code.

@@ -22,7 +22,6 @@ type Step struct {
 	Line          Line
 	Phase         Line // the numbered heading that it is below, or an empty line
 	Done          bool
-	Backlog       bool        // it has a state, and no number
 	Files         []string    // that it lists
 	After         []Reference // nil: it does not say what it waits for
 	Criteria      []string
@@ -118,7 +117,7 @@ func (s *Step) read(body []Line, known map[string]bool) {
 		}
 	}
 	s.Done = len(s.Boxes) > 0 && !open || IsComplete(body)
-	s.Text, s.Backlog = Join(said), s.Number == "" && HasStatus(body)
+	s.Text = Join(said)
 }
 
 // lists takes the files that a line lists, in a list of files or not, and reports whether the next line goes on with them.

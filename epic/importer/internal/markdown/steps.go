@@ -16,8 +16,6 @@ var (
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
 	tableRule   = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
-	stateLine   = pattern.New(`(?i)^[-*\s]*\**status\**\s*:`)
-	itemID      = pattern.New(`^[A-Z]+-?\d`)
 	statusCell  = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
 	rowNumber   = pattern.New(`^(?:[A-Za-z]+ )?#?([A-Z]?\d{1,3}(?:\.\d{1,3})*[A-Za-z]?)\b`)
 	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
@@ -165,7 +163,7 @@ func wholes(list []Line, lines []int) bool {
 		boxes, after, body := false, false, list[at+1:sectionEnd(list, at)]
 		for _, l := range body {
 			boxes = boxes || l.Box != 0
-			after = after || After(l, nil) != nil || l.Box != 0 && l.Numbered && HasStatus(body) // steps of one task
+			after = after || After(l, nil) != nil
 		}
 		if _, title := StepTitle(list[at]); boxes && strings.HasPrefix(strings.ToLower(title), "deliverable") {
 			return false // a list of them all
@@ -198,7 +196,7 @@ type series struct {
 
 // headingWords are the words before the numbers of headings, by how sure they are of work: steps are parts of tasks, and phases have parts.
 var headingWords = map[string]int{
-	"task": 6, "story": 6, "tarea": 6, "tarefa": 6, "aufgabe": 6, "step": 2, "schritt": 2, "paso": 2, "passo": 2, "status": 2,
+	"task": 6, "story": 6, "tarea": 6, "tarefa": 6, "aufgabe": 6, "step": 2, "schritt": 2, "paso": 2, "passo": 2,
 	"タスク": 6, "任务": 6, "작업": 6, "ステップ": 2, "步骤": 2, "단계": 2, "feature": 2, "module": 2, "fix": 2, "bug": 2, "ticket": 2,
 	"フェーズ": 1, "阶段": 1, "phase": 1, "milestone": 1, "stage": 1, "sprint": 1, "wave": 1, "fase": 1, "etapa": 1, "étape": 1, "onda": 1,
 }
@@ -222,8 +220,6 @@ func headingSeries(list []Line, at []place) (lines []int, named bool) {
 			k.word = "step"
 		case m != nil:
 			k.word = m[1]
-		case HasStatus(list[i+1:]) && !itemID.MatchString(Unformatted(l.Rest)):
-			k = series{l.Level, "status", false}
 		default:
 			continue
 		}
@@ -252,21 +248,6 @@ func (k series) rank(count int, chapters bool) int {
 	default:
 		return sure
 	}
-}
-
-// HasStatus reports whether the first paragraph below a heading says how far it is.
-func HasStatus(below []Line) bool {
-	begun := false
-	for _, l := range below {
-		if stateLine.MatchString(l.Text) {
-			return true
-		}
-		if l.Kind == Heading || l.Kind == Blank && begun {
-			return false
-		}
-		begun = begun || l.Kind != Blank
-	}
-	return false
 }
 
 // wordOf returns what the word before the number of a heading is worth.
