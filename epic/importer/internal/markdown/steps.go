@@ -25,7 +25,7 @@ var (
 )
 
 // Steps returns the lines at which the steps of a plan begin: the numbered headings of a level and word that mean work the most, or what
-// phases consist of; else the numbered list at the margin, or the headings, of a section of steps, or the rows of a table of states. Where
+// phases consist of; else the numbered list at the margin, or the headings, of a section of steps. Where
 // boxes below numbered headings are the work, or most boxes stand elsewhere, there are none.
 func Steps(list []Line) []int {
 	at := outline(list)
@@ -65,16 +65,11 @@ func stepsAt(list []Line, at []place) []int {
 	case chapter && len(steps) > 1 && list[steps[0]].Numbered:
 		return steps
 	case len(best) > 1 && (named || !loose || wholes(list, best)):
-		if slices.Contains(steps, best[0]) && len(steps) > len(best) { // one of them has no number
-			return steps
-		}
 		return best
 	case loose:
 		return nil
-	case len(steps) > 0:
-		return steps
 	}
-	return statedRows(list)
+	return steps
 }
 
 // AreTasks reports whether lines are headings such as Task 1: Title.
@@ -111,16 +106,6 @@ func rowsBelow(list []Line, at int) (parts []int) {
 		parts = append(parts, at+1+row.at)
 	}
 	return parts
-}
-
-// statedRows returns the lines of the rows with a state, but for those of an index of files.
-func statedRows(list []Line) (steps []int) {
-	for _, row := range Rows(list) {
-		if !strings.Contains(list[row.at].Text, ".md") {
-			steps = append(steps, row.at)
-		}
-	}
-	return steps
 }
 
 // place is where a line stands.
@@ -201,20 +186,15 @@ var headingWords = map[string]int{
 	"フェーズ": 1, "阶段": 1, "phase": 1, "milestone": 1, "stage": 1, "sprint": 1, "wave": 1, "fase": 1, "etapa": 1, "étape": 1, "onda": 1,
 }
 
-// headingSeries returns the lines of numbered headings, and whether they are called tasks, stories or steps. Chapters are none: sections
-// beside the work are numbered with them.
+// headingSeries returns the lines of numbered headings, and whether they are called tasks, stories or steps.
 func headingSeries(list []Line, at []place) (lines []int, named bool) {
 	found := map[series][]int{}
 	keys := []series{{}}
-	var aside, chapters [7]bool // by levels: sections beside the work have numbers, and others follow
 	for i, l := range list {
 		m := stepParts(l)
 		k := series{l.Level, "", at[i].work > 0}
 		switch {
-		case l.Kind != Heading || l.Level == 1:
-			continue
-		case at[i].beside:
-			aside[l.Level] = aside[l.Level] || m != nil && m[1] == ""
+		case l.Kind != Heading || l.Level == 1 || at[i].beside:
 			continue
 		case m != nil && m[1] == "" && (m[2][len(m[2])-1] > '9' || m[0][0] == '#'): // 1A, #1
 			k.word = "step"
@@ -227,24 +207,21 @@ func headingSeries(list []Line, at []place) (lines []int, named bool) {
 			keys = append(keys, k)
 		}
 		found[k] = append(found[k], i)
-		chapters[l.Level] = aside[l.Level]
 	}
-	rank := func(k series) int { return k.rank(len(found[k]), chapters[k.level]) }
+	rank := func(k series) int { return k.rank(len(found[k])) }
 	best := slices.MaxFunc(keys, func(a, b series) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(found[a]), len(found[b])))
 	})
 	return found[best], headingWords[best.word] > 1 && rank(best) > 1
 }
 
-// rank says how sure so many headings are of work; chapters says that sections beside the work are numbered with them.
-func (k series) rank(count int, chapters bool) int {
+// rank says how sure so many headings are of work.
+func (k series) rank(count int) int {
 	switch sure := headingWords[k.word]; {
 	case sure > 1 && count < 2:
 		return 0
 	case k.inside:
 		return sure + 2
-	case k.word == "" && chapters:
-		return -1
 	default:
 		return sure
 	}
