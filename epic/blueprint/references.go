@@ -92,7 +92,8 @@ func settleReferences(p *parser) {
 	}
 	for _, row := range p.states { // cells behind the task's name others
 		id := func(cell line) string { return known.ids[strings.ToLower(plain(cell.text))] }
-		if at := slices.IndexFunc(row.cells, func(cell line) bool { return id(cell) != "" }); at >= 0 && (row.words || !boxed[id(row.cells[at])]) {
+		at := slices.IndexFunc(row.cells, func(cell line) bool { return id(cell) != "" })
+		if at >= 0 && (row.words || !boxed[id(row.cells[at])]) {
 			done[id(row.cells[at])] = true
 		}
 	}

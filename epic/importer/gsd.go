@@ -108,6 +108,19 @@ func (r *gsdReader) listed(list []markdown.Line) (rest []markdown.Line) {
 	return rest
 }
 
+// named returns the numbers of the phases that a text names: all means those before a phase.
+func (r *gsdReader) named(p *gsdEntry, text string) (numbers []string) {
+	for _, on := range markdown.Names(text) {
+		numbers = append(numbers, on.Number)
+	}
+	for _, before := range r.order[:slices.Index(r.order, p)] {
+		if markdown.NamesAll(text) {
+			numbers = append(numbers, before.as[1:])
+		}
+	}
+	return numbers
+}
+
 // detail takes the section of a phase.
 func (r *gsdReader) detail(m []string, part *markdown.Section) {
 	p := r.phase(m[1], m[2], part.Heading.N)
@@ -120,14 +133,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
 				p.at = l.N
-				for _, on := range markdown.Names(f[2]) {
-					p.after = append(p.after, on.Number)
-				}
-				for _, before := range r.order[:slices.Index(r.order, p)] {
-					if markdown.NamesAll(f[2]) {
-						p.after = append(p.after, before.as[1:])
-					}
-				}
+				p.after = r.named(p, f[2])
 				if len(p.after) == 0 && !markdown.Nothing.MatchString(f[2]) {
 					r.d.tell(l.N, "this names no phase such as Phase 1, so nothing is waited for")
 				}

@@ -152,7 +152,8 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it 
 	return it, parallel
 }
 
-// waits takes what phases of stories wait for, as the plan says below them: US3: Depends on US1. The phases of one story come in their order.
+// waits takes what phases of stories wait for, as the plan says below them: US3: Depends on US1. Those of one story come in
+// their order.
 func (r *speckitReader) waits() {
 	named := map[markdown.Named][]*speckitGroup{}
 	for _, p := range r.phases {
@@ -215,14 +216,6 @@ func groupName(name string) string { return markdown.Clip(name, 100) }
 // prose takes a section into the description of the epic.
 func (d *draft) prose(heading string, body []markdown.Line) {
 	if text := markdown.Join(body); text != "" {
-		d.description = append(d.description, titled(heading, text))
+		d.description = append(d.description, markdown.Titled(heading, text))
 	}
-}
-
-// titled returns a text below its heading, which may be empty.
-func titled(heading, text string) string {
-	if heading == "" || text == "" {
-		return text
-	}
-	return heading + ":\n\n" + text
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"relay/epic/blueprint"
 	"relay/epic/pattern"
 )
 
@@ -17,6 +18,9 @@ var (
 	orderAside = pattern.New(`\([^)]*\)`)
 	orderNames = pattern.New(`(?i)\b(phases?|user stor(?:y|ies)|us)\s*((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&|/|[-–—])\s*(?:phase\s*|user story\s*|us\s*)?)?)+)`)
 	orderRange = pattern.New(`(\d+(?:\.\d+)?)(?:\s*[-–—]\s*(?:(?i:phase|user story|us)\s*)?(\d+))?`)
+
+	phaseHead  = pattern.New(`^(?i:phase|milestone|stage|sprint)\s+\d|^[PM]\d+\b`)
+	phaseAbove = pattern.New(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
 
 	scenarioStory = pattern.New(`(?i)^user story\s+(\d+)`)
 	scenarioForm  = pattern.New(`(?i)\bgiven\b.*\bthen\b`)
@@ -68,6 +72,35 @@ func Names(text string) (found []Named) {
 		}
 	}
 	return found
+}
+
+// BoxedPhases returns how many phases have boxes, also below a heading such as Tasks: no blueprint has such.
+func BoxedPhases(list []Line) (phases int) {
+	level, last := 0, ""
+	for _, l := range list {
+		if l.Box != 0 && (level > 0 || blueprint.IsSection(last)) {
+			phases, level = phases+1, 0
+		}
+		last = cmp.Or(l.Rest, last)
+		switch {
+		case l.Kind != Heading:
+		case phaseHead.MatchString(Unformatted(l.Rest)):
+			level = l.Level
+		case l.Level <= level:
+			level = 0
+		}
+	}
+	return phases
+}
+
+// PhaseIn returns the nearest one of some headings that is a phase.
+func PhaseIn(above []string) (phase string) {
+	for _, heading := range above {
+		if phaseAbove.MatchString(heading) {
+			phase = heading
+		}
+	}
+	return phase
 }
 
 // Scenarios returns what spec.md of spec-kit wants of each story, by its number.
