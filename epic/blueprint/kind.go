@@ -11,7 +11,7 @@ var verifying = pattern.New(`(?i)^\W*(?:checkpoint(?:\s+\d+)?\s*(?:$|[:\x{2013}\
 var (
 	ended      = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:[✅✓✔][ \t]*(?:done|completed?)?(?:[ \t]*\([^()]*\))?|(?:—|–|\[|\()[ \t]*(?:done|completed?|delivered|shipped)(?: [^()\[\]]{1,30}[\])])?)[\])]?[ \t]*$`)
 	finished   = pattern.New(`(?i)^\W*(?:(?:completed|finished|shipped|resolved|implemented)\b|(?:complete|done|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$)|^\s*✅`)
-	deferred   = pattern.New(`(?i:[\[(](?:deferred|postponed|cancel+ed|skipped|won't do|wontfix|on hold)\b[^\])]*[\])]\W*$)|[—–~:-]\s*(?:DEFERRED|SKIPPED|CANCELLED)\W*$|^~~.*~~\W*$`)
+	deferred   = pattern.New(`(?i:[\[(](?:deferred|postponed|cancel+ed|skipped|won't do|wontfix|on hold)\b[^\])]*[\])]\W*$)|[—–~:-]\s*(?:DEFERRED|SKIPPED|CANCELLED)\W*$|^~~.+~~`)
 	statusLine = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**(?:\s*(?:✅|☑|\[x\])\s*$|\W*(?:completed?|done|shipped|implemented|delivered|closed|fixed|resolved)\b)`)
 )
 

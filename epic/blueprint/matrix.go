@@ -29,6 +29,12 @@ func (g *groupAt) place(ref epic.Ref) epic.Place {
 	return g.whole
 }
 
+// stateRow is a row that says that something is done, in words or with a mark alone.
+type stateRow struct {
+	cells []line
+	words bool
+}
+
 // columns says which cells of a row hold what.
 type columns struct{ group, tasks, blockedBy, status, count int }
 
@@ -43,7 +49,7 @@ func readMatrix(p *parser, b *block) bool {
 		cols, ok := header(cells(lines[k]))
 		for _, row := range lines[k+2:] {
 			if found := cells(row); cols.status >= 0 && cols.status < len(found) && SaysDone("status: "+found[cols.status].text) {
-				p.states = append(p.states, found)
+				p.states = append(p.states, stateRow{found, strings.ContainsFunc(found[cols.status].text, isWord)})
 			}
 		}
 		if !ok {

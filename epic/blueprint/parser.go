@@ -18,7 +18,7 @@ type parser struct {
 	epic     *epic.Epic
 	drafts   []*draft
 	groups   []groupAt
-	states   [][]line // rows of tables that say that something is done
+	states   []stateRow // rows of tables that say that something is done
 
 	whole    *taskReader // the epic's own fields
 	cur      *taskReader

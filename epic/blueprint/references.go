@@ -83,16 +83,18 @@ func Padded(id string) string {
 // that are not like those of tasks; validation reports the others.
 func settleReferences(p *parser) {
 	known := newNames(p.drafts)
-	done, ids := map[string]bool{}, slices.Sorted(maps.Values(known.ids))
+	done, boxed, ids := map[string]bool{}, map[string]bool{}, slices.Sorted(maps.Values(known.ids))
 	for _, d := range p.drafts {
+		boxed[d.task.ID] = d.boxes > d.ticked // they say more than a mark, which may mean that the plan was checked
 		if done[d.task.ID] = d.done() || IsDeferred(d.task.Title); done[d.task.ID] && !d.done() {
 			p.skip(d.task.Line, "%s is left out, as its title says", d.task.ID)
 		}
 	}
 	for _, row := range p.states { // cells behind the task's name others
 		id := func(cell line) string { return known.ids[strings.ToLower(plain(cell.text))] }
-		if at := slices.IndexFunc(row, func(cell line) bool { return id(cell) != "" }); at >= 0 {
-			done[id(row[at])] = true
+		at := slices.IndexFunc(row.cells, func(cell line) bool { return id(cell) != "" })
+		if at >= 0 && (row.words || !boxed[id(row.cells[at])]) {
+			done[id(row.cells[at])] = true
 		}
 	}
 	for _, d := range p.drafts {

@@ -16,18 +16,8 @@ import (
 func claimsBoxes(s source) bool {
 	name := strings.NewReplacer("_", " ", "-", " ").Replace(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	todo := boxesOpen.MatchString(name) || strings.EqualFold(name, "next steps")
-	phases, marked, last := 0, false, ""
-	for _, l := range s.list {
-		if l.Box != 0 && blueprint.IsSection(last) {
-			phases++ // each with boxes below Tasks
-		}
-		last = cmp.Or(l.Rest, last)
-		marked = marked || l.Box != 0 || l.Kind == markdown.Item && todo
-		if l.Kind == markdown.Heading && boxesPhase.MatchString(markdown.Unformatted(l.Rest)) {
-			phases++ // which no blueprint has
-		}
-	}
-	return marked && (s.unclaimed() || s.isText() && phases > 1 && !s.says(ofRelay))
+	marked := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 || l.Kind == markdown.Item && todo })
+	return marked && (s.unclaimed() || s.isText() && markdown.BoxedPhases(s.list) > 1 && !s.says(ofRelay))
 }
 
 // says reports whether a line of a text has a form.
@@ -64,11 +54,7 @@ func readBoxes(s source, d *draft) {
 	}
 }
 
-var (
-	boxesOpen  = pattern.New(`(?i)^\W*(?:(?:pending|to-?\s?do|backlog|next(?: up)?|in progress|open|remaining|planned|follow-?ups?|not (?:yet )?(?:done|started)|outstanding)\b\W*)+(?:tasks?|items?|work)?\W*$`)
-	boxesPhase = pattern.New(`^(?i:phase|milestone|stage|sprint)\s+\d|^[PM]\d+\b`)
-	boxesOrder = pattern.New(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
-)
+var boxesOpen = pattern.New(`(?i)^\W*(?:(?:pending|to-?\s?do|(?:active )?backlog|next(?: up)?|in progress|open|remaining|planned|follow-?ups?|not (?:yet )?(?:done|started)|outstanding)\b\W*)+(?:tasks?|items?|work)?\W*$`)
 
 // boxReader goes through the sections of a checklist.
 type boxReader struct {
@@ -183,11 +169,7 @@ func (r *boxReader) group(name, phase string) {
 // phaseOf returns the nearest heading above a section that is a phase, and the group of the section: each phase may have one called Tasks.
 func phaseOf(above [7]string, name string) (phase, label string) {
 	label = groupName(name)
-	for _, heading := range above {
-		if boxesOrder.MatchString(heading) {
-			phase = heading
-		}
-	}
+	phase = markdown.PhaseIn(above[:])
 	if phase != "" && phase != name {
 		label = groupName(phase + ": " + name)
 	}

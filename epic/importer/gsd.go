@@ -26,9 +26,9 @@ var (
 )
 
 func claimsGsd(s source) bool {
-	roadmap := path.Base(s.name) == "ROADMAP.md"
+	roadmap := strings.Contains(strings.ToUpper(path.Base(s.name)), "ROADMAP")
 	return path.Ext(s.name) == ".md" && slices.ContainsFunc(s.list, func(l markdown.Line) bool {
-		return (l.Box != 0 || roadmap && l.Level == 3) && gsdPhase.MatchString(markdown.Unformatted(l.Rest))
+		return roadmap && (l.Box != 0 || l.Level == 3) && gsdPhase.MatchString(markdown.Unformatted(l.Rest))
 	})
 }
 
@@ -108,6 +108,19 @@ func (r *gsdReader) listed(list []markdown.Line) (rest []markdown.Line) {
 	return rest
 }
 
+// named returns the numbers of the phases that a text names: all means those before a phase.
+func (r *gsdReader) named(p *gsdEntry, text string) (numbers []string) {
+	for _, on := range markdown.Names(text) {
+		numbers = append(numbers, on.Number)
+	}
+	for _, before := range r.order[:slices.Index(r.order, p)] {
+		if markdown.NamesAll(text) {
+			numbers = append(numbers, before.as[1:])
+		}
+	}
+	return numbers
+}
+
 // detail takes the section of a phase.
 func (r *gsdReader) detail(m []string, part *markdown.Section) {
 	p := r.phase(m[1], m[2], part.Heading.N)
@@ -120,7 +133,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
 				p.at = l.N
-				p.after = markdown.Phases(f[2])
+				p.after = r.named(p, f[2])
 				if len(p.after) == 0 && !markdown.Nothing.MatchString(f[2]) {
 					r.d.tell(l.N, "this names no phase such as Phase 1, so nothing is waited for")
 				}

@@ -43,10 +43,10 @@ func (d *draft) share(items []*item, heading, text string) {
 	switch {
 	case text == "":
 	case len(text)*len(items) > maxShared:
-		d.description = append(d.description, titled(heading, text))
+		d.description = append(d.description, markdown.Titled(heading, text))
 	default:
 		for _, it := range items {
-			it.shared = append(it.shared, titled(heading, text))
+			it.shared = append(it.shared, markdown.Titled(heading, text))
 		}
 	}
 }

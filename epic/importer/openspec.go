@@ -39,6 +39,10 @@ func readOpenspec(s source, d *draft) {
 	for _, name := range glob(s.files, path.Dir(s.name), "specs/*/spec.md") {
 		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, name))
 	}
+	if starts := markdown.Steps(s.body); markdown.AreTasks(s.body, starts) {
+		stepsOf(d, s, starts)
+		return
+	}
 	boxesOf(d, s.body, true)
 	d.chain(d.items)
 }

@@ -60,6 +60,11 @@ func readPlanmode(s source, d *draft) {
 		d.fail(1, "no step was found in it: numbered headings, or a numbered list below one such as Steps")
 		return
 	}
+	stepsOf(d, s, starts)
+}
+
+// stepsOf takes the steps that begin at some lines.
+func stepsOf(d *draft, s source, starts []int) {
 	steps, rest := markdown.SplitSteps(s.body, starts)
 	byID, holds := map[string]*item{}, map[int]bool{}
 	for i := range steps {
@@ -80,9 +85,7 @@ func readPlanmode(s source, d *draft) {
 		}
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
-	if !steps[0].Backlog {
-		d.chain(d.items)
-	}
+	d.chain(d.items)
 }
 
 // nameCode names the steps that only stand in blocks of code.

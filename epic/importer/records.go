@@ -196,7 +196,7 @@ func (it *item) tellAll() {
 			if v.Kind < placed.Array {
 				it.say(key + ": " + v.Prose())
 			} else {
-				it.say(titled(key, v.Prose()))
+				it.say(markdown.Titled(key, v.Prose()))
 			}
 		}
 	}

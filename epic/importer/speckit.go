@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
@@ -145,45 +144,50 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it 
 		}
 	}
 	p.labels[story] = true
-	for _, id := range markdown.Parts(speckitDepends, speckitID, m[3]) {
-		it.after = append(it.after, reference{id: id, line: l.N})
+	for _, on := range speckitDepends.FindAllStringSubmatch(m[3], -1) {
+		for _, id := range speckitID.FindAllString(on[1], -1) {
+			it.after = append(it.after, reference{id: id, line: l.N})
+		}
 	}
 	return it, parallel
 }
 
-// waits takes what stories wait for, as the plan says below its phases: US3: Depends on US1.
+// waits takes what phases of stories wait for, as the plan says below them: US3: Depends on US1. Those of one story come in
+// their order.
 func (r *speckitReader) waits() {
-	stories, phases := map[string]*speckitGroup{}, map[string]string{} // the story of a phase
+	named := map[markdown.Named][]*speckitGroup{}
 	for _, p := range r.phases {
+		if m := speckitPhase.FindStringSubmatch(p.name); m != nil {
+			named[markdown.Named{Phase: true, Number: m[1]}] = []*speckitGroup{p}
+		}
 		for _, number := range p.numbers {
-			if first := stories[number]; first != nil {
-				p.after = append(p.after, first.name)
-			} else {
-				stories[number] = p
+			story := markdown.Named{Number: number}
+			for _, before := range named[story] {
+				p.after = append(p.after, before.name)
 			}
-			if m := speckitPhase.FindStringSubmatch(p.name); m != nil {
-				phases[m[1]] = number
+			named[story] = append(named[story], p)
+		}
+	}
+	for _, w := range markdown.Waits(r.rest) {
+		for _, of := range w.Of {
+			for _, p := range named[of] {
+				r.wait(p, w, named)
 			}
 		}
 	}
-	for _, w := range markdown.StoryOrder(r.rest, phases) {
-		r.wait(stories, w)
-	}
 }
 
-// wait makes a story wait for others, as a line says; one in another language only for those before it.
-func (r *speckitReader) wait(stories map[string]*speckitGroup, w markdown.StoryWait) {
-	p := stories[w.Number]
-	if p != nil && slices.ContainsFunc(w.On, func(other string) bool { return stories[other] == p }) {
-		return
-	}
+// wait makes a phase wait for those that a line names; all means the stories before it.
+func (r *speckitReader) wait(p *speckitGroup, w markdown.Wait, named map[markdown.Named][]*speckitGroup) {
+	on := []*speckitGroup(nil)
 	for _, other := range w.On {
-		switch first := stories[other]; {
-		case !w.English && blueprint.Padded(other) >= blueprint.Padded(w.Number):
-		case p == nil || first == nil:
-			r.d.tell(w.Line, "story "+markdown.Clip(w.Number, 10)+" depends on story "+markdown.Clip(other, 10)+", and one of them has no phase")
-		default:
-			p.after, p.line = append(p.after, first.name), w.Line
+		if on = append(on, named[other]...); len(named[other]) == 0 && !other.Phase {
+			r.d.tell(w.Line, "this waits for story "+markdown.Clip(other.Number, 10)+", which has no phase")
+		}
+	}
+	for _, before := range r.phases[:slices.Index(r.phases, p)] {
+		if before.story && (w.All || slices.Contains(on, before)) && !slices.Contains(p.after, before.name) {
+			p.after, p.line = append(p.after, before.name), w.Line
 		}
 	}
 }
@@ -212,14 +216,6 @@ func groupName(name string) string { return markdown.Clip(name, 100) }
 // prose takes a section into the description of the epic.
 func (d *draft) prose(heading string, body []markdown.Line) {
 	if text := markdown.Join(body); text != "" {
-		d.description = append(d.description, titled(heading, text))
+		d.description = append(d.description, markdown.Titled(heading, text))
 	}
-}
-
-// titled returns a text below its heading, which may be empty.
-func titled(heading, text string) string {
-	if heading == "" || text == "" {
-		return text
-	}
-	return heading + ":\n\n" + text
 }

@@ -172,6 +172,14 @@ func Join(list []Line) string {
 	return text
 }
 
+// Titled returns a text below its heading, which may be empty.
+func Titled(heading, text string) string {
+	if heading == "" || text == "" {
+		return text
+	}
+	return heading + ":\n\n" + text
+}
+
 // WithoutHeading takes the heading of what follows off the end of some lines.
 func WithoutHeading(list []Line) []Line {
 	n := len(list)

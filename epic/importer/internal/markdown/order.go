@@ -4,95 +4,103 @@ import (
 	"cmp"
 	"strings"
 
+	"relay/epic/blueprint"
 	"relay/epic/pattern"
 )
 
 var (
-	orderStory   = pattern.New(`(?i)^[-*\s]*(?:phase \d+:\s*|[^:(]*\()?(?:user story|us)\s*(\d+)(?:\s*[-–]\s*us(\d+))?\b(.*)$`)
-	orderWaits   = pattern.New(`(?i)\b(?:depends? on|starts? after|waits? for|requires?|builds? on)\s+(.*)$`)
-	orderForeign = pattern.New(`(?i)→|->|\b(?:and|can|may|is|no|the|with|starts?|independent|completed?)\b`) // what a clause in another language has not
-	orderStories = pattern.New(`(?i)\b(?:user stor(?:y|ies)|us)\s*((?:\d+(?:\s*(?:,|and|&|/)\s*(?:user story\s*|us\s*)?)?)+)`)
-	orderPhase   = pattern.New(`(?i)\bphase\s+(\d+)`)
-	orderDigits  = pattern.New(`\d+(?:\.\d+)?`)
-	orderEither  = pattern.New(`(?i)\bor\b`)
-	orderAside   = pattern.New(`\([^)]*\)|（[^）]*）`)
+	orderWaits = pattern.New(`(?i)^([^.]*?)\b(?:depends? on|(?:starts? )?after|waits? for|requires?|builds? on)\s+(.*)$`)
+	orderEnd   = pattern.New(`(?i)(?:\s[-–—]\s|;|[.。](?:\s|$)|,?\s(?:but|can|may|while|in parallel)\b).*$`)
+	orderOr    = pattern.New(`(?i)\b(?:or|parallel)\b`)
+	orderOther = pattern.New(`(?i)^[-*\s\d.]*(?:phase|user story|us)\s*\d`)                                // what a line in another language begins with
+	orderNo    = pattern.New(`(?i)→|->|\b(?:and|can|may|is|no|the|with|starts?|independent|completed?)\b`) // and has none of
+	orderAll   = pattern.New(`(?i)\ball\b.*\b(?:stories|phases)\b`)
+	orderAside = pattern.New(`\([^)]*\)`)
+	orderNames = pattern.New(`(?i)\b(phases?|user stor(?:y|ies)|us)\s*((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&|/|[-–—])\s*(?:phase\s*|user story\s*|us\s*)?)?)+)`)
+	orderRange = pattern.New(`(\d+(?:\.\d+)?)(?:\s*[-–—]\s*(?:(?i:phase|user story|us)\s*)?(\d+))?`)
 
-	phaseNumbers = pattern.New(`(?i)\bphases?\s+((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&|[-–—])\s*(?:phase\s+)?)?)+)`)
-	phaseRange   = pattern.New(`(\d+(?:\.\d+)?)(?:\s*[-–—]\s*(?:(?i:phase)\s+)?(\d+))?`)
+	phaseHead  = pattern.New(`^(?i:phase|milestone|stage|sprint)\s+\d|^[PM]\d+\b`)
+	phaseAbove = pattern.New(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
 
 	scenarioStory = pattern.New(`(?i)^user story\s+(\d+)`)
 	scenarioForm  = pattern.New(`(?i)\bgiven\b.*\bthen\b`)
 )
 
-// StoryWait is what a line says of the story with a number.
-type StoryWait struct {
-	Number  string
-	On      []string // numbers of stories
-	Line    int
-	English bool
+// Wait is what a line says of phases and stories: those that it names wait for others, or for all before them.
+type Wait struct {
+	Of, On []Named
+	All    bool
+	Line   int
 }
 
-// StoryOrder returns what lines such as US3: Depends on US1 say, given the stories of phases by their numbers. In another language a line
-// need only name stories.
-func StoryOrder(list []Line, phases map[string]string) (waits []StoryWait) {
+// Named is a phase or story that a text names.
+type Named struct {
+	Phase  bool
+	Number string
+}
+
+// Waits returns what lines such as US3: Depends on US1, and Phase 2: Depends on Phase 1, say.
+func Waits(list []Line) (waits []Wait) {
 	for _, l := range list {
-		m := orderStory.FindStringSubmatch(Unformatted(cmp.Or(l.Rest, l.Text)))
+		text := Unformatted(cmp.Or(l.Rest, l.Text))
+		m := orderWaits.FindStringSubmatch(text)
+		if m == nil && orderOther.MatchString(text) && !orderNo.MatchString(text) {
+			of := Names(text)
+			waits = append(waits, Wait{of[:1], Names(orderEnd.ReplaceAllString(text, ""))[1:], false, l.N})
+		}
 		if m == nil {
 			continue
 		}
-		clause, english := m[3], orderWaits.FindStringSubmatch(m[3])
-		if english != nil {
-			clause = english[1]
-		}
-		on := storiesIn(firstClause(clause), phases)
-		plain := firstClause(orderAside.ReplaceAllString(clause, ""))
-		if first := storiesIn(plain, phases); len(first) > 0 || orderForeign.MatchString(clause) {
-			on = first
-		}
-		if orderEither.MatchString(plain) || english == nil && orderForeign.MatchString(plain) {
-			continue // after that one or beside it
-		}
-		for _, number := range Range(m[1], m[2]) {
-			waits = append(waits, StoryWait{number, on, l.N, english != nil})
+		clause := orderAside.ReplaceAllString(orderEnd.ReplaceAllString(m[2], ""), "")
+		if of := Names(m[1]); len(of) > 0 && !orderOr.MatchString(m[1]+clause) { // or beside it
+			waits = append(waits, Wait{of, Names(clause), orderAll.MatchString(clause), l.N})
 		}
 	}
 	return waits
 }
 
-func firstClause(text string) string {
-	for _, end := range []string{" - ", " – ", " — ", ";", ". ", "。"} {
-		text, _, _ = strings.Cut(text, end)
-	}
-	return text
-}
+// NamesAll reports whether a text names all phases or stories.
+func NamesAll(text string) bool { return orderAll.MatchString(text) }
 
-// storiesIn returns the numbers of the stories that a text names, also by their phases.
-func storiesIn(text string, phases map[string]string) (numbers []string) {
-	numbers = Parts(orderStories, orderDigits, text)
-	for _, phase := range Parts(orderPhase, orderDigits, text) {
-		if number := phases[phase]; number != "" {
-			numbers = append(numbers, number)
+// Names returns the phases and stories that a text names: 1, 2 and 3 of Phases 1-3.
+func Names(text string) (found []Named) {
+	for _, m := range orderNames.FindAllStringSubmatch(text, -1) {
+		for _, span := range orderRange.FindAllStringSubmatch(m[2], -1) {
+			for _, number := range Range(span[1], span[2]) {
+				found = append(found, Named{strings.EqualFold(m[1][:1], "p"), number})
+			}
 		}
 	}
-	return numbers
+	return found
 }
 
-// Parts returns what matches in the first groups of the matches of a form: the numbers in Phases 1, 2 and 3.
-func Parts(form, part *pattern.Regexp, text string) (list []string) {
-	for _, m := range form.FindAllStringSubmatch(text, -1) {
-		list = append(list, part.FindAllString(m[1], -1)...)
-	}
-	return list
-}
-
-// Phases returns the numbers of the phases that a text names: 1, 2 and 3 of Phases 1-3.
-func Phases(text string) (numbers []string) {
-	for _, m := range phaseNumbers.FindAllStringSubmatch(text, -1) {
-		for _, span := range phaseRange.FindAllStringSubmatch(m[1], -1) {
-			numbers = append(numbers, Range(span[1], span[2])...)
+// BoxedPhases returns how many phases have boxes, also below a heading such as Tasks: no blueprint has such.
+func BoxedPhases(list []Line) (phases int) {
+	level, last := 0, ""
+	for _, l := range list {
+		if l.Box != 0 && (level > 0 || blueprint.IsSection(last)) {
+			phases, level = phases+1, 0
+		}
+		last = cmp.Or(l.Rest, last)
+		switch {
+		case l.Kind != Heading:
+		case phaseHead.MatchString(Unformatted(l.Rest)):
+			level = l.Level
+		case l.Level <= level:
+			level = 0
 		}
 	}
-	return numbers
+	return phases
+}
+
+// PhaseIn returns the nearest one of some headings that is a phase.
+func PhaseIn(above []string) (phase string) {
+	for _, heading := range above {
+		if phaseAbove.MatchString(heading) {
+			phase = heading
+		}
+	}
+	return phase
 }
 
 // Scenarios returns what spec.md of spec-kit wants of each story, by its number.

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	stepAfter  = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|depende de|dependências|abhängig von|dépend de|依存関係|依赖)\W*?[:：]\W*(.*)$`)
-	stepRef    = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)(\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
+	stepAfter  = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|requires|prerequisites|depende de|dependências|abhängig von|dépend de|依存関係|依赖)\W*?[:：]\W*(.*)$`)
+	stepRef    = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)#?(\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
 	dashed     = pattern.New(`\b\d+-\d+\b`)
 	stepBox    = pattern.New(`^\**Step \d+\b`)
 	filesLabel = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)
@@ -22,7 +22,6 @@ type Step struct {
 	Line          Line
 	Phase         Line // the numbered heading that it is below, or an empty line
 	Done          bool
-	Backlog       bool        // it has a state, and no number
 	Files         []string    // that it lists
 	After         []Reference // nil: it does not say what it waits for
 	Criteria      []string
@@ -118,7 +117,7 @@ func (s *Step) read(body []Line, known map[string]bool) {
 		}
 	}
 	s.Done = len(s.Boxes) > 0 && !open || IsComplete(body)
-	s.Text, s.Backlog = Join(said), s.Number == "" && HasStatus(body)
+	s.Text = Join(said)
 }
 
 // lists takes the files that a line lists, in a list of files or not, and reports whether the next line goes on with them.

@@ -16,22 +16,46 @@ var (
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
 	tableRule   = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
-	stateLine   = pattern.New(`(?i)^[-*\s]*\**status\**\s*:`)
-	itemID      = pattern.New(`^[A-Z]+-?\d`)
 	statusCell  = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
 	rowNumber   = pattern.New(`^(?:[A-Za-z]+ )?#?([A-Z]?\d{1,3}(?:\.\d{1,3})*[A-Za-z]?)\b`)
 	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
+	orderLabel  = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:suggested|recommended|implementation|execution|build|work) )+order\b`)
 	taskLabel   = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
 	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
 )
 
 // Steps returns the lines at which the steps of a plan begin: the numbered headings of a level and word that mean work the most, or what
-// phases consist of; else the numbered list at the margin, or the headings, of a section of steps, or the rows of a table of states. Where
-// boxes below numbered headings are the work, there are none.
+// phases consist of; else the numbered list at the margin, or the headings, of a section of steps. Where
+// boxes below numbered headings are the work, or most boxes stand elsewhere, there are none.
 func Steps(list []Line) []int {
 	at := outline(list)
+	steps := stepsAt(list, at)
+	inside, outside, end := 0, 0, 0
+	for i, l := range list {
+		if _, starts := slices.BinarySearch(steps, i); starts && i >= end {
+			end = sectionEnd(list, i)
+		}
+		switch {
+		case l.Box == 0 || at[i].beside:
+		case i < end:
+			inside++
+		default:
+			outside++
+		}
+	}
+	if outside > inside && outside > len(steps) && (len(steps) == 0 || wordOf(list[steps[0]]) < 2) {
+		return nil
+	}
+	return steps
+}
+
+// stepsAt returns the lines of steps, wherever boxes stand.
+func stepsAt(list []Line, at []place) []int {
 	best, named := headingSeries(list, at)
 	loose := freeBoxes(list, at)
+	if parts := orderedParts(list, at); len(parts) > 1 && !AreTasks(list, best) {
+		return parts
+	}
 	if parts := divided(list, best, loose); len(parts) > 0 {
 		return parts
 	}
@@ -41,26 +65,47 @@ func Steps(list []Line) []int {
 	case chapter && len(steps) > 1 && list[steps[0]].Numbered:
 		return steps
 	case len(best) > 1 && (named || !loose || wholes(list, best)):
-		if slices.Contains(steps, best[0]) && len(steps) > len(best) { // one of them has no number
-			return steps
-		}
 		return best
 	case loose:
 		return nil
-	case len(steps) > 0:
-		return steps
-	}
-	return statedRows(list)
-}
-
-// statedRows returns the lines of the rows with a state, but for those of an index of files.
-func statedRows(list []Line) (steps []int) {
-	for _, row := range Rows(list) {
-		if !strings.Contains(list[row.at].Text, ".md") {
-			steps = append(steps, row.at)
-		}
 	}
 	return steps
+}
+
+// AreTasks reports whether lines are headings such as Task 1: Title.
+func AreTasks(list []Line, starts []int) bool {
+	return len(starts) > 1 && wordOf(list[starts[0]]) == headingWords["task"]
+}
+
+// orderedParts returns the lines of the numbered lists, or of the numbered rows, in a section called Implementation Order; none where
+// they name headings, and so no code.
+func orderedParts(list []Line, at []place) (parts []int) {
+	for i, l := range list {
+		if l.Kind != Heading || at[i].beside || !orderLabel.MatchString(Unformatted(l.Rest)) {
+			continue
+		}
+		end := sectionEnd(list, i)
+		for j := i + 1; j < end; j++ {
+			if list[j].Numbered && list[j].Indent == 0 && list[j].Box == 0 {
+				parts = append(parts, j)
+			}
+		}
+		if len(parts) == 0 {
+			parts = rowsBelow(list[:end], i)
+		}
+	}
+	if coded := slices.DeleteFunc(slices.Clone(parts), func(i int) bool { return !strings.Contains(list[i].Text, "`") }); 2*len(coded) < len(parts) {
+		return nil
+	}
+	return parts
+}
+
+// rowsBelow returns the lines of the rows of numbered tables below a line.
+func rowsBelow(list []Line, at int) (parts []int) {
+	for _, row := range rows(list[at+1:], false) {
+		parts = append(parts, at+1+row.at)
+	}
+	return parts
 }
 
 // place is where a line stands.
@@ -103,7 +148,7 @@ func wholes(list []Line, lines []int) bool {
 		boxes, after, body := false, false, list[at+1:sectionEnd(list, at)]
 		for _, l := range body {
 			boxes = boxes || l.Box != 0
-			after = after || After(l, nil) != nil || l.Box != 0 && l.Numbered && HasStatus(body) // steps of one task
+			after = after || After(l, nil) != nil
 		}
 		if _, title := StepTitle(list[at]); boxes && strings.HasPrefix(strings.ToLower(title), "deliverable") {
 			return false // a list of them all
@@ -136,32 +181,25 @@ type series struct {
 
 // headingWords are the words before the numbers of headings, by how sure they are of work: steps are parts of tasks, and phases have parts.
 var headingWords = map[string]int{
-	"task": 6, "story": 6, "tarea": 6, "tarefa": 6, "aufgabe": 6, "step": 2, "schritt": 2, "paso": 2, "passo": 2, "status": 2,
+	"task": 6, "story": 6, "tarea": 6, "tarefa": 6, "aufgabe": 6, "step": 2, "schritt": 2, "paso": 2, "passo": 2,
 	"タスク": 6, "任务": 6, "작업": 6, "ステップ": 2, "步骤": 2, "단계": 2, "feature": 2, "module": 2, "fix": 2, "bug": 2, "ticket": 2,
 	"フェーズ": 1, "阶段": 1, "phase": 1, "milestone": 1, "stage": 1, "sprint": 1, "wave": 1, "fase": 1, "etapa": 1, "étape": 1, "onda": 1,
 }
 
-// headingSeries returns the lines of numbered headings, and whether they are called tasks, stories or steps. Chapters are none: sections
-// beside the work are numbered with them.
+// headingSeries returns the lines of numbered headings, and whether they are called tasks, stories or steps.
 func headingSeries(list []Line, at []place) (lines []int, named bool) {
 	found := map[series][]int{}
 	keys := []series{{}}
-	var aside, chapters [7]bool // by levels: sections beside the work have numbers, and others follow
 	for i, l := range list {
 		m := stepParts(l)
 		k := series{l.Level, "", at[i].work > 0}
 		switch {
-		case l.Kind != Heading || l.Level == 1:
+		case l.Kind != Heading || l.Level == 1 || at[i].beside:
 			continue
-		case at[i].beside:
-			aside[l.Level] = aside[l.Level] || m != nil && m[1] == ""
-			continue
-		case m != nil && m[1] == "" && m[2][len(m[2])-1] > '9': // 1A
+		case m != nil && m[1] == "" && (m[2][len(m[2])-1] > '9' || m[0][0] == '#'): // 1A, #1
 			k.word = "step"
 		case m != nil:
 			k.word = m[1]
-		case HasStatus(list[i+1:]) && !itemID.MatchString(Unformatted(l.Rest)):
-			k = series{l.Level, "status", false}
 		default:
 			continue
 		}
@@ -169,42 +207,24 @@ func headingSeries(list []Line, at []place) (lines []int, named bool) {
 			keys = append(keys, k)
 		}
 		found[k] = append(found[k], i)
-		chapters[l.Level] = aside[l.Level]
 	}
-	rank := func(k series) int { return k.rank(len(found[k]), chapters[k.level]) }
+	rank := func(k series) int { return k.rank(len(found[k])) }
 	best := slices.MaxFunc(keys, func(a, b series) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(found[a]), len(found[b])))
 	})
 	return found[best], headingWords[best.word] > 1 && rank(best) > 1
 }
 
-// rank says how sure so many headings are of work; chapters says that sections beside the work are numbered with them.
-func (k series) rank(count int, chapters bool) int {
+// rank says how sure so many headings are of work.
+func (k series) rank(count int) int {
 	switch sure := headingWords[k.word]; {
 	case sure > 1 && count < 2:
 		return 0
 	case k.inside:
 		return sure + 2
-	case k.word == "" && chapters:
-		return -1
 	default:
 		return sure
 	}
-}
-
-// HasStatus reports whether the first paragraph below a heading says how far it is.
-func HasStatus(below []Line) bool {
-	begun := false
-	for _, l := range below {
-		if stateLine.MatchString(l.Text) {
-			return true
-		}
-		if l.Kind == Heading || l.Kind == Blank && begun {
-			return false
-		}
-		begun = begun || l.Kind != Blank
-	}
-	return false
 }
 
 // wordOf returns what the word before the number of a heading is worth.
@@ -257,9 +277,7 @@ func phaseParts(list []Line, at int, listed bool) (parts []int) {
 		parts = listedParts(list, at)
 	}
 	if len(parts) == 0 {
-		for _, row := range rows(list[at+1:], false) {
-			parts = append(parts, at+1+row.at)
-		}
+		parts = rowsBelow(list, at)
 	}
 	return parts
 }
