@@ -135,6 +135,9 @@ func TestADayAndANightLeakNothing(t *testing.T) { //nolint:paralleltest // it co
 		t.Fatalf("%d attempts in 24 hours", d.begun)
 	}
 	first, last := d.samples[2], d.samples[len(d.samples)-1]
+	for _, s := range d.samples[len(d.samples)-4:] { // other tests of this process take memory for a moment
+		last.heap = min(last.heap, s.heap)
+	}
 	if last.routines > first.routines+o.Jobs {
 		t.Errorf("%d goroutines after %d attempts, %d after %d", last.routines, last.attempts, first.routines, first.attempts)
 	}
