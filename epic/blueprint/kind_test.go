@@ -9,6 +9,9 @@ import (
 func TestKindOf(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]epic.Kind{
+		"Deploy to staging (needs credentials)": epic.KindPerson, "Perform UAT": epic.KindPerson, "UAT sign-off": epic.KindPerson,
+		"A login that needs an account id": epic.KindFeature, "The client needs credentials in its header": epic.KindFeature,
+		"Add the UAT environment":                               epic.KindFeature,
 		"Checkpoint: all user stories work":                     epic.KindVerify,
 		"✅ Checkpoint 3":                                        epic.KindVerify,
 		"Run quickstart.md validation":                          epic.KindVerify,

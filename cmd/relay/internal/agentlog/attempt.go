@@ -137,7 +137,7 @@ func (a *TaskAttempt) diff(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if at.Head != "" {
-		return a.without("the commits of attempt %d of %s are gone, and there is no patch of them")
+		return a.without("the commits of attempt %d of %s are gone, and relay kept no patch")
 	}
 	return a.without(nothingChanged)
 }

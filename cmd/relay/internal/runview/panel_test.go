@@ -73,7 +73,7 @@ func TestCostAndCap(t *testing.T) {
 	}{
 		{usd, attempts.Usage{}, ""},
 		{tokens, attempts.Usage{InputTokens: 40_000}, "40k tokens of 2.0M"},
-		{usd, attempts.Usage{InputTokens: 40_000}, "40k tokens"}, // nobody knows what that costs
+		{usd, attempts.Usage{InputTokens: 40_000}, "40k tokens"}, // without a known price
 		{view.Cap{}, attempts.Usage{CostUSD: 0.5, Estimated: true}, "~0.50 USD"},
 	} {
 		n := &view.Night{Money: view.Money{Caps: []view.Cap{c.cap}}}

@@ -93,7 +93,7 @@ func BoxedPhases(list []Line) (phases int) {
 	return phases
 }
 
-// PhaseIn returns the nearest one of some headings that is a phase.
+// PhaseIn returns the last of some headings that names a phase; "": none does.
 func PhaseIn(above []string) (phase string) {
 	for _, heading := range above {
 		if phaseAbove.MatchString(heading) {
