@@ -19,6 +19,9 @@ var decisions = map[string][]string{
 	"pause": {"pause"}, "go on": {"pause", "--off"}, "stop the run": {"stop"},
 }
 
+// ofRow ends what a button says that decides on all tasks of a row.
+const ofRow = " --same"
+
 // desk is where a person decides.
 type desk struct {
 	site *site
@@ -35,13 +38,14 @@ type button struct {
 func (d *desk) buttons(row *view.Row) template.HTML {
 	var list []button
 	for _, c := range row.Commands() {
-		words := strings.Fields(strings.TrimSuffix(c.Type, d.site.project.EpicFlag()))
-		if len(words) < 3 || words[0] != "relay" || words[2] != row.ID || decisions[words[1]] == nil {
+		typed, known := strings.CutPrefix(strings.TrimSuffix(c.Type, d.site.project.EpicFlag()), "relay ")
+		what, text, found := strings.Cut(typed+" ", " "+row.ID+" ")
+		if !known || !found || decisions[strings.TrimSuffix(what, ofRow)] == nil {
 			continue
 		}
-		b := button{What: words[1], Task: row.ID, For: c.For}
-		if b.What == "answer" {
-			b.Text = strings.Join(words[3:], " ")
+		b := button{What: what, Task: row.ID, For: c.For}
+		if strings.HasPrefix(what, "answer") {
+			b.Text = strings.TrimSpace(text)
 			b.Ask = strings.HasPrefix(b.Text, `"`)
 		}
 		list = append(list, b)
@@ -67,7 +71,8 @@ func (d *desk) do(a *answer, r *http.Request) error {
 		return err
 	}
 	task, said, args := r.PostForm.Get("task"), strings.TrimSpace(r.PostForm.Get("text")), []string{}
-	command := decisions[r.PostForm.Get("what")]
+	what, all := strings.CutSuffix(r.PostForm.Get("what"), ofRow)
+	command := decisions[what]
 	switch {
 	case !same(r.PostForm.Get("form"), d.form):
 		return errors.New("the form is of an earlier relay serve: load the page again")
@@ -86,6 +91,9 @@ func (d *desk) do(a *answer, r *http.Request) error {
 			word += said
 		}
 		args = append(args, word)
+	}
+	if all {
+		args = slices.Insert(args, 1, strings.TrimSpace(ofRow))
 	}
 	done, err := d.site.o.Run(r.Context(), args...)
 	if err != nil {

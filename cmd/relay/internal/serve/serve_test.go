@@ -28,6 +28,18 @@ import (
 
 func TestMain(m *testing.M) { repotest.Main(m) }
 
+// A row that stands for several tasks has the buttons that decide on all of them.
+func TestControlOfRow(t *testing.T) {
+	t.Parallel()
+	sv := serving(t, 400, 0, Options{Control: true})
+	_, text, _ := sv.ask(t, "GET", sv.base, nil, nil)
+	for _, want := range []string{`value="answer --same"`, `value="ungate --same"`, `>answer --same T29 A</button>`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page of the night lacks %s", want)
+		}
+	}
+}
+
 // secret is the value of an environment variable that tells of itself.
 const secret = "sk-live-0123456789abcdef"
 
@@ -390,6 +402,8 @@ func TestControl(t *testing.T) {
 		{"what=ungate&task=T18", 409, ""},
 		{"form=x&what=ungate&task=T18", 409, ""},
 		{"form=" + sv.desk.form + "&what=ungate&task=T18&text=%20try%20it%20", 200, "ungate|--note=try it|--|T18"},
+		{"form=" + sv.desk.form + "&what=answer --same&task=T29&text=A", 200, "answer|--same|--|T29|A"},
+		{"form=" + sv.desk.form + "&what=clean --same&task=T29", 409, ""},
 		{"form=" + sv.desk.form + "&what=answer&task=--help&text=--yes", 200, "answer|--|--help|--yes"},
 		{"form=" + sv.desk.form + "&what=pause", 200, "pause"},
 		{"form=" + sv.desk.form + "&what=go on", 200, "pause|--off"},

@@ -79,12 +79,12 @@ func TestFinishEstimate(t *testing.T) {
 		view *attempts.View
 		want string
 	}{
-		"it ends too early":   {until(start.Add(2 * time.Hour)), "about 4 of 8 done by 01:59 (2 to 5)"},
-		"it may end too soon": {until(start.Add(4 * time.Hour)), "all but 3 done about 03:32 (01:08 to 09:31), $2 (1 to 6)"},
+		"it ends too early":      {until(start.Add(2 * time.Hour)), "about 4 of 8 done by 01:59 (2 to 5)"},
+		"it may end too soon":    {until(start.Add(4 * time.Hour)), "all but 3 done about 03:32 (01:08 to 09:31), $2 (1 to 6)"},
 		"every agent is limited": {limited, "all but 3 done about 06:22 (04:38 to 11:19), $2 (1 to 6)"},
-		"it is paused":        {paused, "all but 3 done in about 3h34m (1h10m to 9h32m) with 2 jobs, $2 (1 to 6)"},
-		"it waits":            {starved, "all but 3 done about 14:10 (12:38 to 18:51), $2 (1 to 6)"},
-		"one task":            {chosen, "T2 done about 01:13 (00:18 to 04:32), $1 (0 to 2)"},
+		"it is paused":           {paused, "all but 3 done in about 3h34m (1h10m to 9h32m) with 2 jobs, $2 (1 to 6)"},
+		"it waits":               {starved, "all but 3 done about 14:10 (12:38 to 18:51), $2 (1 to 6)"},
+		"one task":               {chosen, "T2 done about 01:13 (00:18 to 04:32), $1 (0 to 2)"},
 	} {
 		p := configured("worktree", 2)
 		p.Config.Relay.Runners = []string{"codex", "claude"}
