@@ -20,9 +20,11 @@ func addFlag(c *Command, flag string) {
 func forAll(r *Row) {
 	list := r.Commands()
 	for k := range list {
-		switch verb := strings.Fields(list[k].Type)[1]; verb {
-		case "answer", "ungate", "approve", "retry":
-			list[k].Type = strings.Replace(list[k].Type, verb, verb+" --same", 1)
+		for _, verb := range []string{"answer", "ungate", "approve", "retry"} {
+			if rest, ok := strings.CutPrefix(list[k].Type, "relay "+verb+" "); ok {
+				list[k].Type = "relay " + verb + " --same " + rest
+				break
+			}
 		}
 	}
 	r.offer(list)

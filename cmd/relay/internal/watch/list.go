@@ -247,7 +247,9 @@ func firstOf(r *view.Row) string {
 	}
 	if r.Equal { // none of the answers is the usual one
 		for _, c := range r.Commands() {
-			asks += " " + c.Type[strings.LastIndexByte(c.Type, ' ')+1:] + " " + c.For + "?"
+			_, answer, _ := strings.Cut(c.Type, " "+r.ID+" ")
+			answer, _, _ = strings.Cut(answer, " ") // a flag follows in a playlist
+			asks += " " + answer + " " + c.For + "?"
 		}
 		asks = " (asks:" + asks + ")"
 	}

@@ -204,6 +204,16 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// A question of an epic of a playlist is asked without the flag that names the epic.
+func TestFirstOf(t *testing.T) {
+	t.Parallel()
+	row := view.Row{ID: "T2", Equal: true, First: &view.Command{Type: "relay answer T2 A --epic second", For: "per line"}}
+	row.Choices = []view.Command{{Type: "relay answer T2 B --epic second", For: "per invoice"}}
+	if got, want := firstOf(&row), "a answer (asks: A per line? B per invoice?)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // No keys in any window make it panic, draw more than there is room for, or do what is hard to undo without a yes.
 func FuzzKeys(f *testing.F) {
 	names := []string{
