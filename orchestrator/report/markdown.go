@@ -48,7 +48,7 @@ type page struct {
 }
 
 func (p *page) parse() (*template.Template, error) {
-	return template.New("").Funcs(functions()).Funcs(Lists()).Funcs(template.FuncMap{
+	return template.New("").Funcs(Functions()).Funcs(functions()).Funcs(template.FuncMap{
 		"clock": p.clock, "day": p.day, "until": p.until, "length": p.length,
 		"over":   func() bool { return p.over },
 		"counts": func(c decide.Counts) string { return CountsText(c, p.over) },
@@ -59,26 +59,26 @@ func (p *page) parse() (*template.Template, error) {
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"code": code, "cell": cell, "quoted": block, "name": func(text any) string { return code(text, 80) },
-		"because": plaintext.Because, "count": plaintext.Count, "some": plaintext.Some, "amount": plaintext.Amount, "word": plaintext.ShellWord,
-		"join": strings.Join, "used": used, "lasting": lasting, "charged": ChargeText, "commits": commits, "findings": findings,
+		"amount": plaintext.Amount, "join": strings.Join, "lasting": lasting, "commits": commits, "findings": findings,
 		"proof": ProofText, "proofs": proofs, "judged": judged, "told": told, "deferred": deferred, "said": said, "commands": commands,
 		"before": func(a attempts.Attribution) string { return AttributionWords[a] },
-		"spaced": func(word any) string { return strings.ReplaceAll(fmt.Sprint(word), "_", " ") },
 		"inc":    func(place int) int { return place + 1 },
 		"gate": func(r attempts.Reason, detail string) string {
 			return (&attempts.Gate{Reason: r, Detail: detail}).Text()
 		},
-		"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
-		"newest":  newest,
 	}
 }
 
-// Lists returns functions of templates for long lists: the first or last so many, and how many more there are.
-func Lists() template.FuncMap {
+// Functions returns those that templates of texts share: words, and for long lists the first or last so many, and how many more there are.
+func Functions() template.FuncMap {
 	return template.FuncMap{
-		"first": func(list any, most int) any { return cut(list, 0, most) },
-		"last":  func(list any, most int) any { return cut(list, reflect.ValueOf(list).Len()-most, most) },
-		"more":  func(list any, most int) int { return max(reflect.ValueOf(list).Len()-most, 0) },
+		"because": plaintext.Because, "count": plaintext.Count, "some": plaintext.Some, "word": plaintext.ShellWord, "fit": plaintext.Fit,
+		"used": used, "usage": UsageText, "charged": ChargeText, "newest": newest, "headline": Headline, "exit": plaintext.ExitText,
+		"spaced":  func(word any) string { return strings.ReplaceAll(fmt.Sprint(word), "_", " ") },
+		"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
+		"first":   func(list any, most int) any { return cut(list, 0, most) },
+		"last":    func(list any, most int) any { return cut(list, reflect.ValueOf(list).Len()-most, most) },
+		"more":    func(list any, most int) int { return max(reflect.ValueOf(list).Len()-most, 0) },
 	}
 }
 

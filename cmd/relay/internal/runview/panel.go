@@ -58,7 +58,7 @@ func (p *panel) view(now time.Time, width, height int) []string {
 	if n == nil {
 		return nil
 	}
-	bar := status.Bar(decide.Counts{Total: n.Sentence.Total, Completed: n.Sentence.Done}, min(barWidth, max(width/3, 2)))
+	bar := status.Bar(n.Sentence.Done, n.Sentence.Total, min(barWidth, max(width/3, 2)))
 	said, room := n.Sentence, width-len(bar)-1
 	if displaywidth.String(said.String()) > room {
 		said.Start = ""

@@ -41,7 +41,7 @@ type sheet struct {
 
 // write writes what needs a person first, as report.txt has it.
 func (t *sheet) write(w io.Writer, n page.Words) error {
-	all := template.New("").Funcs(page.Functions()).Funcs(report.Lists())
+	all := template.New("").Funcs(report.Functions()).Funcs(page.Functions())
 	said := func(name string, of any) (string, error) {
 		var b strings.Builder
 		err := all.ExecuteTemplate(&b, name, of)
@@ -49,12 +49,11 @@ func (t *sheet) write(w io.Writer, n page.Words) error {
 	}
 	all.Funcs(template.FuncMap{
 		"said": said, "upper": strings.ToUpper, "strong": t.paint.Strong, "dim": t.paint.Dim,
-		"pad": terminal.Pad, "left": padLeft, "fit": plaintext.Fit,
+		"pad": terminal.Pad, "left": padLeft,
 		"wrap":   func(text, indent string) string { return terminal.Wrap(text, t.width, indent) },
 		"ends":   func(left, right string) string { return ends(left, right, t.width) },
 		"symbol": func(s view.State) string { sign, _ := terminal.Symbols(s, t.ascii); return sign },
 		"sign":   t.sign, "row": t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands,
-		"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
 	})
 	template.Must(all.Parse(page.Common + reportText))
 	b := bufio.NewWriter(w)

@@ -38,7 +38,7 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 	if s.model != nil {
 		n := s.model.Night(now)
 		n.Forecast, n.Money = s.Forecast, view.MoneyOf(o.Epic, o.Ledger, []string{s.Run.ID}, project.Budget(p.Config))
-		s.ahead = n.Ahead(time.Local)
+		s.Ahead = n.Ahead(time.Local)
 	}
 }
 

@@ -3,7 +3,6 @@ package status
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -16,7 +15,6 @@ const (
 	shortEpic   = 50 // as many tasks have a line each without being asked for
 	mostGated   = 5  // gated tasks with a line of their own
 	mostRunning = 8  // running tasks with a line of their own
-	mostGroups  = 12 // groups of tasks that have a line
 	mostNamed   = 16 // tasks that are named of a group
 )
 
@@ -30,48 +28,43 @@ type group struct {
 // long reports whether a report is of so many tasks that they are listed in groups.
 func (l Printer) long(s *Report) bool { return !l.Verbose && !l.All && len(s.Tasks) > shortEpic }
 
-// grouped lists the tasks of a long epic: those that run or need a person one by one, but no more than a screen takes, and the others
-// by what they wait for.
-func (l Printer) grouped(w io.Writer, s *Report, completed bool) {
-	l.brief = true
-	own := ownLine(s)
-	l.rows(w, own)
-	groups := s.groups(own, completed)
-	if len(own) > 0 && len(groups) > 0 {
-		fmt.Fprintln(w)
-	}
-	l.groups(w, groups[:min(len(groups), mostGroups)])
-	if rest := groups[min(len(groups), mostGroups):]; len(rest) > 0 {
-		n := 0
-		for _, g := range rest {
-			n += len(g.tasks)
-		}
-		fmt.Fprintf(w, "  and %s in %s more\n", plaintext.Count(n, "task"), plaintext.Count(len(rest), "group"))
-	}
-	if len(s.Tasks) > len(own) {
-		fmt.Fprintln(w, "  relay status --all lists every task")
-	}
+// listing is what is listed of the tasks.
+type listing struct {
+	Own    []*Task // have a line each
+	Groups []group
+	More   bool // some tasks have no line
 }
 
-// groups prints a line for each group: what they are, how many, and which.
-func (l Printer) groups(w io.Writer, groups []group) {
-	for _, g := range groups {
-		after := ""
-		if g.after != "" {
-			after = ": " + g.after
-		}
-		head := fmt.Sprintf("%-12s  %4d  ", g.word, len(g.tasks))
-		most := mostNamed
-		for most > 1 && len(head)+len(plaintext.Some(g.tasks, most)+after) > l.Width-2 {
-			most--
-		}
-		fmt.Fprintf(w, "  %s%s\n", l.mark(g.word)(g.word), head[len(g.word):]+plaintext.Some(g.tasks, most)+after)
+// listed returns the tasks, those that are completed too or only the others. Of a long epic those that run or need a person have lines, but
+// no more than a screen takes, and the others are grouped by what they wait for.
+func (l Printer) listed(s *Report, completed bool) listing {
+	if !l.long(s) {
+		return listing{Own: s.pick(func(t *Task) bool { return completed || t.open() })}
 	}
+	own := ownLine(s)
+	return listing{own, s.groups(own, completed), len(s.Tasks) > len(own)}
+}
+
+// After counts the tasks of the groups after so many.
+func (l listing) After(most int) (n int) {
+	for _, g := range l.Groups[most:] {
+		n += len(g.tasks)
+	}
+	return n
+}
+
+// group returns the line of a group: what they are, how many, and which.
+func (l Printer) group(g group) string {
+	head, after, most := fmt.Sprintf("%-12s  %4d  ", g.word, len(g.tasks)), plaintext.Because(g.after), mostNamed
+	for most > 1 && len(head)+len(plaintext.Some(g.tasks, most)+after) > l.Width-2 {
+		most--
+	}
+	return "  " + l.mark(g.word)(g.word) + head[len(g.word):] + plaintext.Some(g.tasks, most) + after
 }
 
 // ownLine returns the tasks of a long epic that have a line each: of the gated ones those first that most tasks wait for.
 func ownLine(s *Report) (own []*Task) {
-	for _, row := range s.needs {
+	for _, row := range s.Needs {
 		for _, id := range append([]string{row.ID}, row.Also...) {
 			if i, _ := s.outlook.Graph.Index(id); s.Tasks[i].Status == attempts.Gated && len(own) < mostGated {
 				own = append(own, &s.Tasks[i])
@@ -93,7 +86,7 @@ func (s *Report) groups(own []*Task, completed bool) (groups []group) {
 			continue
 		case t.Status == attempts.BlockedOn:
 			if word = "waiting"; len(t.RootCauses) > 0 {
-				after = t.row.Why
+				after = t.Row.Why
 			}
 		case t.Status != attempts.Pending:
 			word = strings.ReplaceAll(string(t.Status), "_", " ")

@@ -46,7 +46,7 @@ func TestOpenIsBounded(t *testing.T) {
 		s.Discussions = append(s.Discussions, discussion.Thread{ID: fmt.Sprintf("day_%d", i), Topic: fmt.Sprintf("Topic %d", i)})
 	}
 	var out bytes.Buffer
-	writeOpen(&out, Printer{Width: 80, Flag: " --epic x"}, s)
+	Printer{Width: 80, Flag: " --epic x"}.Print(&out, "", "open", s)
 	if out.String() != manyOpen {
 		t.Errorf("%s", out.String())
 	}

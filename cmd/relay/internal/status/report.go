@@ -62,11 +62,12 @@ type Report struct {
 	// Night is the model that all views show, with its pictures; only --json has it.
 	Night *view.Night `json:"night,omitempty"`
 
+	Needs []*view.Row `json:"-"` // tasks that need a person, in the order to do it
+	Ahead string      `json:"-"` // the forecast in words
+
 	outlook schedule.Estimator // of the plan and the ledger the report is about
 	of      *attempts.View
 	model   *view.Builder
-	needs   []*view.Row // tasks that need a person, in the order to do it
-	ahead   string      // the forecast in words
 }
 
 // Run is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
@@ -115,7 +116,7 @@ type Task struct {
 	Usage       attempts.Usage     `json:"usage,omitzero"`         // of all its attempts
 	Attempts    []attempts.Attempt `json:"attempts,omitempty"`     // with --verbose
 
-	row *view.Row
+	Row *view.Row `json:"-"`
 }
 
 // New puts an epic and its ledger together.
@@ -127,7 +128,7 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 		of: v, outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
 	s.model = view.New(view.Input{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Running: v.Running, MaxAttempts: maxAttempts})
-	s.needs = s.model.Night(time.Time{}).Needs
+	s.Needs = s.model.Night(time.Time{}).Needs
 	for i, row := range s.model.Rows() {
 		rec, t := v.Ledger.Record(row.ID), &s.Tasks[i]
 		*t = taskOf(row, rec)
@@ -160,9 +161,17 @@ func (s *Report) pick(fits func(t *Task) bool) (list []*Task) {
 	return list
 }
 
-// hasWork reports whether there is something left to do, for a run or a person.
-func (s *Report) hasWork() bool {
-	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.needs) > 0
+// HasWork reports whether there is something left to do, for a run or a person.
+func (s *Report) HasWork() bool {
+	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.Needs) > 0
+}
+
+// Unproved counts the completed tasks that neither a check nor a reviewer proved.
+func (s *Report) Unproved() int { return len(s.pick(func(t *Task) bool { return t.Unverified })) }
+
+// Asking returns the tasks with open questions that do not wait for the answer.
+func (s *Report) Asking() []*Task {
+	return s.pick(func(t *Task) bool { return len(t.Questions) > 0 && t.Reason != attempts.AwaitsAnswer })
 }
 
 func (t *Task) open() bool { return t.Status != attempts.Completed }
@@ -170,7 +179,7 @@ func (t *Task) open() bool { return t.Status != attempts.Completed }
 func taskOf(r *view.Row, rec *attempts.TaskRecord) Task {
 	t := Task{
 		ID: r.ID, Title: r.Title, Attempt: r.Attempt, MaxAttempts: r.Max, Tries: r.Tries, Looks: r.Looks, Questions: rec.OpenQuestions(),
-		Usage: r.Usage, RootCauses: r.BlockedBy, Already: r.Already, Unverified: r.Unproven, row: r,
+		Usage: r.Usage, RootCauses: r.BlockedBy, Already: r.Already, Unverified: r.Unproven, Row: r,
 	}
 	if running := rec.Running(); running != nil {
 		t.Runner, t.StartedAt = running.Runner, running.StartedAt
@@ -255,7 +264,7 @@ type EpicReview struct {
 	Findings []review.Raised `json:"findings,omitempty"`
 	Added    []string        `json:"added,omitempty"` // tasks made of them
 
-	text string
+	Text string `json:"-"` // the result in words
 }
 
 // addEpicReview adds the newest review of the whole epic.
@@ -266,7 +275,7 @@ func (s *Report) addEpicReview(l *attempts.Ledger) {
 	}
 	s.Judged = &EpicReview{
 		Decision: r.Decision, Why: r.Why, Summary: r.Summary, Rounds: l.EpicRounds(), Base: r.Base, Head: r.Head,
-		Findings: r.Findings, Added: r.Added, text: decide.EpicVerdict(r),
+		Findings: r.Findings, Added: r.Added, Text: decide.EpicVerdict(r),
 	}
 }
 
@@ -275,7 +284,7 @@ type Refusal struct {
 	attempts.Refusal
 	Fix string `json:"fix"` // what to type
 
-	what string // what is wrong, in words
+	What string `json:"-"` // what is wrong, in words
 }
 
 const afterYou = ", after you "
@@ -349,7 +358,7 @@ func ForReport(list []Refusal) []view.Refused {
 	var all []view.Refused
 	for _, r := range list {
 		fix, before, _ := strings.Cut(r.Fix, afterYou)
-		all = append(all, view.Refused{Runner: r.Runner, What: r.what + plaintext.Because(before), Why: r.Why, Since: r.Since, Type: fix})
+		all = append(all, view.Refused{Runner: r.Runner, What: r.What + plaintext.Because(before), Why: r.Why, Since: r.Since, Type: fix})
 	}
 	return all
 }

@@ -163,7 +163,7 @@ func TestNeedsAreAligned(t *testing.T) {
 	held := &attempts.TaskRecord{Gate: &attempts.Gate{Reason: attempts.UserBlocked}}
 	s := longReport(t, 11, func(int) []int { return nil }, map[string]*attempts.TaskRecord{"T2": held, "T10": held})
 	var out bytes.Buffer
-	Printer{}.needsYou(&out, s)
+	Printer{}.Print(&out, "", "needs", s)
 	want := `
 needs you:
   relay show T2       what it is about;  relay ungate T2 to try again
@@ -186,12 +186,12 @@ func TestLooksNeedYou(t *testing.T) {
 	}
 	s := longReport(t, 14, func(int) []int { return nil }, records)
 	var out bytes.Buffer
-	Printer{Width: 200}.needsYou(&out, s)
+	Printer{Width: 200}.Print(&out, "", "needs", s)
 	got := out.String()
 	if strings.Count(got, "needs a look") != 10 || !strings.Contains(got, "(T0, T1 and 1 more: same look)\n") || !strings.Contains(got, "  and 2 tasks more:") {
 		t.Errorf("got %s", got)
 	}
-	if !s.hasWork() {
+	if !s.HasWork() {
 		t.Error("nothing is left to do")
 	}
 }

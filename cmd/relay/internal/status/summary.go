@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -32,9 +31,6 @@ type Summary struct {
 	Regressions []string       `json:"relapsed,omitempty"` // checks of completed tasks, and of the epic, that fail on the integration branch at the end
 	Tasks       []Task         `json:"tasks,omitempty"`    // those that are not completed, at most 100
 }
-
-// maxRegressions bounds the checks that relay lists at the end of a run; all are notes of it.
-const maxRegressions = 10
 
 // MaxTasks bounds the tasks listed at the end of a run.
 const MaxTasks = 100
@@ -65,17 +61,6 @@ func TasksLeft(s *Report) []Task {
 	return left
 }
 
-// WriteRegressions names the checks that fail on all that has landed.
-func WriteRegressions(w io.Writer, checks []string) {
-	if len(checks) == 0 {
-		return
-	}
-	fmt.Fprintln(w, "\nlook at what fails on all that has landed:")
-	for _, shown := range checks[:min(len(checks), maxRegressions)] {
-		fmt.Fprintf(w, "  %s\n", plaintext.Escape(shown))
-	}
-}
-
 // AddRun adds a run to those before it.
 func AddRun(before, s decide.Summary) decide.Summary {
 	s.Elapsed += before.Elapsed
@@ -91,10 +76,7 @@ func AskLooks(w io.Writer, l Printer, json bool, tasks []*Task, confirm func(que
 		return nil
 	}
 	if !json {
-		fmt.Fprintln(w, "look at these first:")
-		for _, t := range tasks {
-			l.look(w, t.row, "")
-		}
+		l.Print(w, "", "looks", tasks)
 	}
 	if confirm("land them all the same?") {
 		return nil
@@ -105,45 +87,19 @@ func AskLooks(w io.Writer, l Printer, json bool, tasks []*Task, confirm func(que
 	}
 }
 
-// runText says in words how the newest run stands; looks is how many tasks need a look now.
-func runText(r Run, looks int, now time.Time) string {
-	switch r.State {
-	case neverRan:
-		return "none yet"
-	case Running:
-		shown := "running"
-		if !r.StartedAt.IsZero() {
-			shown += fmt.Sprintf(" since %s (%s)", FormatTime(r.StartedAt, now), plaintext.Span(now.Sub(r.StartedAt)))
-		}
-		if !r.Until.IsZero() {
-			shown += ", until " + FormatTime(r.Until, now)
-		}
-		return fmt.Sprintf("%s, process %d on %s", shown, r.PID, r.Host)
-	case crashed:
-		switch {
-		case r.Host != "":
-			return fmt.Sprintf("held by process %d on %s, another machine; if it is over, remove the file lock in relay's folder", r.PID, r.Host)
-		case r.PID == 0:
-			return "the last one was killed; relay work continues"
-		}
-		return fmt.Sprintf("the last one (process %d) was killed; relay work continues", r.PID)
-	}
-	why := strings.ReplaceAll(r.Reason, "_", " ")
+// Ending says in words why the newest run has stopped.
+func (s *Report) Ending() string {
+	r, why := &s.Run, spaced(s.Run.Reason)
 	switch {
-	case r.Reason == string(decide.EpicLooks) && looks == 0:
+	case r.Reason == string(decide.EpicLooks) && len(s.pick(func(t *Task) bool { return len(t.Looks) > 0 })) == 0:
 		why = "completed"
 	case r.Reason == string(decide.NoRunnableTasks):
 		if why = "nothing is left that can run"; *r.ExitCode == terminal.OK {
 			why = "the tasks you named are completed"
 		}
 	}
-	shown := "stopped"
-	if !r.StoppedAt.IsZero() {
-		shown += " " + FormatTime(r.StoppedAt, now)
+	if why = plaintext.Because(why); *r.ExitCode != 0 {
+		why += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
 	}
-	shown += plaintext.Because(why)
-	if *r.ExitCode != 0 {
-		shown += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
-	}
-	return shown
+	return why
 }

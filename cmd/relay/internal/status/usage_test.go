@@ -31,7 +31,7 @@ func TestSpenders(t *testing.T) {
 		used("codex", "", attempts.Usage{InputTokens: 7000, OutputTokens: 70}))
 	s.Spenders.Rank()
 	var out strings.Builder
-	Printer{}.usage(&out, s)
+	Printer{}.Print(&out, "", "cost", s)
 	want := `cost   5.25 USD, 2.0M tokens in (1.5M from the cache), 9k out
        claude opus: 5.00 USD, 2.0M tokens in (1.5M from the cache), 9k out, 2 attempts
        claude haiku: 0.25 USD, 1k tokens in, 10 out, 1 attempt
@@ -49,7 +49,7 @@ func TestSpenders(t *testing.T) {
 	spend(one, used("claude", "opus", attempts.Usage{InputTokens: 1, CostUSD: 1}))
 	for verbose, want := range map[bool]int{false: 1, true: 2} {
 		out.Reset()
-		Printer{Verbose: verbose}.usage(&out, one)
+		Printer{Verbose: verbose}.Print(&out, "", "cost", one)
 		if got := strings.Count(out.String(), "\n"); got != want {
 			t.Errorf("verbose %v: %q", verbose, out.String())
 		}
