@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
@@ -143,32 +142,10 @@ func AddUnasked(p *project.Project, pl *project.Plan) (ids []string, err error) 
 }
 
 // Write prints the verdict and the tasks.
-func (p Proposal) Write(w io.Writer, l status.Printer) {
-	if p.Judged.Decision != "" {
-		msg := fmt.Sprintf("the whole epic at %.12s: %s", p.Judged.Head, decide.EpicVerdict(&p.Judged))
-		fmt.Fprintln(w, terminal.Wrap(msg, l.Width, ""))
-	}
-	writeTasks(w, l, p.Tasks)
-	if n := len(p.Discovered); n > 0 {
-		if p.Judged.Decision != "" {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintln(w, terminal.Wrap("agents have found and left "+plaintext.Count(n, "piece")+" of work:", l.Width, ""))
-	}
-	writeTasks(w, l, p.Discovered)
-}
+func (p Proposal) Write(w io.Writer, l status.Printer) { l.Print(w, "", "proposal", p) }
 
-func writeTasks(w io.Writer, l status.Printer, tasks []epic.Task) {
-	for i := range tasks {
-		t := &tasks[i]
-		fmt.Fprintf(w, "\n%s  p%d  %s\n", t.ID, t.Priority, plaintext.Fit(t.Title, max(l.Width-10, 20)))
-		for msg := range strings.SplitSeq(t.Description, "\n") {
-			if msg != "" {
-				fmt.Fprintln(w, terminal.Wrap(msg, l.Width, "    "))
-			}
-		}
-	}
-}
+// Verdict is the result of the review in words.
+func (p Proposal) Verdict() string { return decide.EpicVerdict(&p.Judged) }
 
 // ProposalAnswer is what relay init --append --json prints.
 type ProposalAnswer struct {

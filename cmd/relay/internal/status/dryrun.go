@@ -1,7 +1,6 @@
 package status
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -9,7 +8,6 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/schedule"
@@ -159,75 +157,35 @@ func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []SkippedTask 
 
 // Write writes the dry run as text, in lines of at most width columns.
 func (r *DryRun) Write(w io.Writer, width int) {
-	say := func(text string) {
-		fmt.Fprintln(w, text[:12]+terminal.Hang(text[12:], width, "            "))
-	}
-	if wait := r.Wait; wait != nil {
-		say("would wait  until " + view.Near(wait.Until, r.now, time.Local) + " for " + wait.For + plaintext.Because(wait.Why))
-	}
-	r.rows(w, width)
-	for _, item := range r.Left {
-		fmt.Fprintf(w, "would leave %s: %s\n", item.Task, item.Why)
-	}
-	switch {
-	case len(r.Run) > 0:
-		say("would take  " + r.sum())
-	case len(r.Left) == 0:
-		fmt.Fprintln(w, "nothing would run: "+r.done)
-	default:
-		fmt.Fprintln(w, "nothing would run")
-	}
-	if len(r.Reviewers) > 0 {
-		say("would ask   " + plaintext.Some(r.Reviewers, 5) + " about the whole epic, when every task is completed")
-	}
+	Printer{Now: r.now, Width: width}.Print(w, "", "dryrun", r)
 }
 
-// rows lists the tasks that would run.
-func (r *DryRun) rows(w io.Writer, width int) {
-	times := make([]string, len(r.Run))
-	widest, longest := 0, 0
-	for k, item := range r.Run {
-		times[k] = r.at(item.Start) + "-" + r.at(item.End)
-		if r.BasedOn == 0 {
-			times[k] += " points"
-		}
-		widest, longest = max(widest, len(times[k])), max(longest, len(fmt.Sprint(item.Job)))
-	}
-	for k, item := range r.Run {
-		job := ""
-		if r.Jobs > 1 {
-			job = fmt.Sprintf("  job %-*d", longest, item.Job)
-		}
-		head := fmt.Sprintf("would run   %-*s%s  %s (%s): ", widest, times[k], job, item.Task, item.Runner)
-		fmt.Fprintln(w, head+plaintext.Fit(item.Title, max(width-len(head), 20)))
-	}
-}
+// Done says why nothing would run although nothing is left out.
+func (r *DryRun) Done() string { return r.done }
 
-// sum returns text that says how long it would take.
-func (r *DryRun) sum() string {
-	jobs, least := plaintext.Count(r.Jobs, "job"), ""
+// During says when a task would run.
+func (r *DryRun) During(t PlannedTask) string {
+	times := r.At(t.Start) + "-" + r.At(t.End)
 	if r.BasedOn == 0 {
-		if r.Jobs > 1 {
-			least = ", at least " + r.at(r.Chain) + " with more jobs"
-		}
-		points := r.at(r.Makespan) + " points"
-		if r.Makespan == 1 {
-			points = "1 point"
-		}
-		return points + " with " + jobs + least + "; no task is done yet that would tell how long a point takes"
+		return times + " points"
 	}
-	if r.Jobs > 1 {
-		least = "; with more jobs at least " + r.at(min(r.Chain, r.P50))
-	}
-	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (estimated from %s done)", r.at(r.P50), jobs, r.at(r.P90), least, plaintext.Count(r.BasedOn, "task"))
-	if late := r.now.Add(schedule.Minutes(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
-		text += "; not all by " + view.Near(r.until, r.now, time.Local) + ", about " + view.Roughly(late) + " more"
-	}
-	return text
+	return times
 }
 
-// at shows a time since the start.
-func (r *DryRun) at(t float64) string {
+// Least is how long it takes with more jobs at least.
+func (r *DryRun) Least() float64 { return min(r.Chain, r.P50) }
+
+// Late says by when a run would not have done all, and how much it lacks; "": it would.
+func (r *DryRun) Late() string {
+	late := r.now.Add(schedule.Minutes(r.P50)).Sub(r.until)
+	if r.until.IsZero() || late <= 0 {
+		return ""
+	}
+	return view.Near(r.until, r.now, time.Local) + ", about " + view.Roughly(late) + " more"
+}
+
+// At shows a time since the start.
+func (r *DryRun) At(t float64) string {
 	if r.BasedOn == 0 {
 		return strconv.FormatFloat(math.Round(t*100)/100, 'f', -1, 64)
 	}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed" // of the schema
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"relay/attempts"
 	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
 	"relay/epic/plaintext"
@@ -224,6 +226,23 @@ func runOf(v *attempts.View) Run {
 // GoesOn reports whether another run will follow this one in a moment.
 func (r *Run) GoesOn(now time.Time) bool {
 	return r.State == stopped && r.Reason == project.Reloading && !r.StoppedAt.IsZero() && now.Sub(r.StoppedAt) < project.ReloadWait
+}
+
+// Ending says in words why the newest run has stopped.
+func (s *Report) Ending() string {
+	r, why := &s.Run, spaced(s.Run.Reason)
+	switch {
+	case r.Reason == string(decide.EpicLooks) && len(s.pick(func(t *Task) bool { return len(t.Looks) > 0 })) == 0:
+		why = "completed"
+	case r.Reason == string(decide.NoRunnableTasks):
+		if why = "nothing is left that can run"; *r.ExitCode == terminal.OK {
+			why = "the tasks you named are completed"
+		}
+	}
+	if why = plaintext.Because(why); *r.ExitCode != 0 {
+		why += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
+	}
+	return why
 }
 
 // Read returns the report of the project as it is now, with its forecast, and writes nothing. It fails when plan or ledger cannot be read.

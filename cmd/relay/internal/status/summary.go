@@ -86,20 +86,3 @@ func AskLooks(w io.Writer, l Printer, json bool, tasks []*Task, confirm func(que
 		Hint: "relay approve TASK takes one as it is; relay finish --yes lands them all the same", Code: terminal.Gated,
 	}
 }
-
-// Ending says in words why the newest run has stopped.
-func (s *Report) Ending() string {
-	r, why := &s.Run, spaced(s.Run.Reason)
-	switch {
-	case r.Reason == string(decide.EpicLooks) && len(s.pick(func(t *Task) bool { return len(t.Looks) > 0 })) == 0:
-		why = "completed"
-	case r.Reason == string(decide.NoRunnableTasks):
-		if why = "nothing is left that can run"; *r.ExitCode == terminal.OK {
-			why = "the tasks you named are completed"
-		}
-	}
-	if why = plaintext.Because(why); *r.ExitCode != 0 {
-		why += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
-	}
-	return why
-}

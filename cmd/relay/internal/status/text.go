@@ -61,9 +61,11 @@ func (l Printer) said(more, name string, of any) string {
 func (l Printer) functions() template.FuncMap {
 	return template.FuncMap{
 		"good": l.Paint.Good, "bad": l.Paint.Bad, "wait": l.Paint.Wait, "strong": l.Paint.Strong, "dim": l.Paint.Dim,
-		"pad": terminal.Pad, "escape": plaintext.Escape, "span": plaintext.Span, "slept": slept, "finish": view.Finish, "answering": view.Answering,
+		"pad": terminal.Pad, "escape": plaintext.Escape, "span": plaintext.Span, "slept": slept,
+		"finish": view.Finish, "answering": view.Answering,
 		"add": func(a, b int) int { return a + b }, "larger": func(a, b int) int { return max(a, b) },
 		"time":  func(t time.Time) string { return FormatTime(t, l.Now) },
+		"near":  func(t time.Time) string { return view.Near(t, l.Now, time.Local) },
 		"since": func(t time.Time) string { return plaintext.Span(l.Now.Sub(t)) },
 		"bar":   func(done, total int) string { return Bar(done, total, 20) },
 		"next":  func(reason any) string { return report.Next(decide.EndReason(fmt.Sprint(reason))) },
@@ -103,8 +105,9 @@ func (l Printer) functions() template.FuncMap {
 			}
 			return 10
 		},
-		"listed": l.listed, "group": l.group, "row": l.row, "statement": func(r *attempts.Receipt) []report.Said { return report.StatementOf(&r.Statement) },
-		"indented": func(at *attempts.Attempt, indent string) indented { return indented{at, indent} },
+		"listed": l.listed, "group": l.group, "row": l.row,
+		"statement": func(r *attempts.Receipt) []report.Said { return report.StatementOf(&r.Statement) },
+		"indented":  func(at *attempts.Attempt, indent string) indented { return indented{at, indent} },
 		"before": func(a attempts.Attribution) string {
 			if a == "" {
 				return ""
@@ -170,15 +173,15 @@ func (l Printer) row(t *Task, widest int) string {
 		dim = l.Paint.Dim
 	}
 	state := l.mark(status)(status) + strings.Repeat(" ", max(stateWidth-len(status), 0))
-	row := before + state + after + dim(plaintext.Fit(t.Title, room)) + l.Paint.Dim(tail) + "\n"
+	lines := []string{before + state + after + dim(plaintext.Fit(t.Title, room)) + l.Paint.Dim(tail)}
 	indent, most := strings.Repeat(" ", widest+4), maxWhy
 	if l.brief {
 		most = 2 * max(l.Width-len(indent), 20)
 	}
 	for _, why := range strings.FieldsFunc(l.why(t), func(r rune) bool { return r == '\n' }) {
-		row += dim(terminal.Wrap(plaintext.Fit(why, most), l.Width, indent)) + "\n"
+		lines = append(lines, dim(terminal.Wrap(plaintext.Fit(why, most), l.Width, indent)))
 	}
-	return row
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // tail returns what follows the title of a task.
