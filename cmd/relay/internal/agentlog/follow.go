@@ -68,13 +68,6 @@ func (v *Viewer) Follow(ctx context.Context, task string, list []Attempt) error 
 	}
 }
 
-// Tail prints the end of the log of an attempt. Each call of look then prints what has come since; over says that the attempt has ended.
-func (v *Viewer) Tail(at Attempt) (look func(over bool) error, done func(), err error) {
-	one := &followed{Attempt: at, streams: v.streams(at, nil), over: !at.EndedAt.IsZero()}
-	f := follower{Viewer: v, list: []*followed{one}}
-	return f.look, func() { closeAll(one.streams) }, v.show(one.streams, one.over)
-}
-
 // refresh reads the ledger: it adds attempts that have begun, and takes out those that had ended before. It returns false when no
 // run is on.
 func (f *follower) refresh() (on bool, err error) {

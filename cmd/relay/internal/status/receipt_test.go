@@ -3,7 +3,6 @@ package status
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"relay/attempts"
 )
@@ -39,7 +38,7 @@ func TestTellReceipt(t *testing.T) {
 		{attempts.Receipt{AlreadyDone: true}, "already done: nothing had to change, and its checks pass on the commit that the attempt began from"},
 	} {
 		var b strings.Builder
-		WriteReceipt(&b, &c.receipt, Printer{Now: time.Now(), Width: 200}, "")
+		Printer{Width: 200}.Print(&b, "", "receipt", indented{&attempts.Attempt{Receipt: c.receipt}, ""})
 		if got := strings.TrimSpace(b.String()); got != c.want {
 			t.Errorf("%+v: got %q, want %q", c.receipt, got, c.want)
 		}

@@ -2,18 +2,12 @@ package status
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"relay/attempts"
 	"relay/epic/plaintext"
 	"relay/orchestrator/report"
 )
-
-// WriteReceipt writes what an attempt left: its summary, checks, verdict and what was kept of its work.
-func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
-	l.Print(w, "", "receipt", indented{&attempts.Attempt{Receipt: *r}, indent})
-}
 
 // maxLine bounds the text of one event, in columns.
 const maxLine = 300
