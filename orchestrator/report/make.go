@@ -88,7 +88,7 @@ func (m *builder) setRunEnd(i int) {
 	if run.StoppedAt.IsZero() && !last {
 		run.Reason = string(Crashed)
 	}
-	run.Seconds = secondsBetween(run.StartedAt, end)
+	run.Seconds = view.Seconds(run.StartedAt, end)
 }
 
 // setHeadline records how it ended; superseded means that another run came after these.
@@ -141,12 +141,4 @@ func shares(by []view.Spender, name func(*view.Spender) string) []Share {
 		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens), cmp.Compare(a.Name, b.Name))
 	})
 	return list
-}
-
-// secondsBetween returns a time in seconds; 0 if its begin or end is unknown.
-func secondsBetween(from, to time.Time) float64 {
-	if from.IsZero() || to.IsZero() {
-		return 0
-	}
-	return max(float64(to.Sub(from).Milliseconds())/1000, 0)
 }

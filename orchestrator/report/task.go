@@ -121,7 +121,7 @@ func (m *builder) countAttempt(one *Task, a *attempts.Attempt) {
 // attemptSeconds returns how many seconds an attempt took, or has taken so far.
 func (m *builder) attemptSeconds(a *attempts.Attempt) float64 {
 	if a.Result == attempts.ResultInProgress && m.Running {
-		return secondsBetween(a.StartedAt, m.Now)
+		return view.Seconds(a.StartedAt, m.Now)
 	}
 	end := a.EndedAt
 	for i := range m.Journal.Session { // a run that was killed has told no end: the one that found the attempt came later
@@ -129,7 +129,7 @@ func (m *builder) attemptSeconds(a *attempts.Attempt) float64 {
 			end = s.Seen
 		}
 	}
-	return secondsBetween(a.StartedAt, end)
+	return view.Seconds(a.StartedAt, end)
 }
 
 func (m *builder) attempt(a *attempts.Attempt) Attempt {

@@ -37,7 +37,7 @@ func (s *Spenders) Add(a *attempts.Attempt) {
 	one := &(*s)[at]
 	one.Attempts++
 	one.Usage.Add(*a.Usage)
-	one.Seconds = math.Round(1000*(one.Seconds+seconds(a.StartedAt, a.EndedAt))) / 1000
+	one.Seconds = math.Round(1000*(one.Seconds+Seconds(a.StartedAt, a.EndedAt))) / 1000
 	if !a.Usage.KnownCost() && !a.Usage.Unused() {
 		one.Unpriced++
 	}
@@ -137,8 +137,8 @@ func bound[N int64 | float64](most, spent N) *Bound[N] {
 	return &Bound[N]{Cap: most, Spent: spent, Left: max(most-spent, 0)}
 }
 
-// seconds returns a time in seconds; 0 if its begin or end is unknown.
-func seconds(from, to time.Time) float64 {
+// Seconds returns a time in seconds; 0 if its begin or end is unknown.
+func Seconds(from, to time.Time) float64 {
 	if from.IsZero() || to.IsZero() {
 		return 0
 	}

@@ -92,7 +92,7 @@ func (r *Row) addAttempt(a *attempts.Attempt) {
 		}
 		return
 	}
-	r.Seconds = math.Round(1000*(r.Seconds+seconds(a.StartedAt, a.EndedAt))) / 1000
+	r.Seconds = math.Round(1000*(r.Seconds+Seconds(a.StartedAt, a.EndedAt))) / 1000
 	if a.Receipt.DiffStat != "" || a.Landed != "" {
 		r.Base, r.Head = a.Base, a.Head
 		r.Files, r.Added, r.Deleted = statOf(a.Receipt.DiffStat)

@@ -28,6 +28,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/briefing"
@@ -149,41 +150,15 @@ func Learn(ctx context.Context, a *cli.App, asJSON bool) error {
 	if asJSON {
 		return errors.Join(a.PrintJSON(found.answer()), found.Problem)
 	}
-	found.print(a)
-	if found.Problem != nil {
-		return found.Problem
-	}
 	return found.propose(a)
 }
 
-// print shows how far the epic is, and the learnings.
-func (f *Finding) print(a *cli.App) {
-	if f.Complete() {
-		fmt.Fprintln(a.Out, "the epic is complete")
-	} else {
-		fmt.Fprintf(a.Out, "%d of %d tasks are completed: this is what there is so far\n", f.Completed, f.Tasks)
-	}
-	if len(f.Groups) == 0 {
-		fmt.Fprint(a.Out, "\nno agent has left a learning\n")
-		return
-	}
-	fmt.Fprintln(a.Out)
-	width := max(terminal.Columns(a.Out.Dest), 40)
-	for i := range f.Groups {
-		g := &f.Groups[i]
-		fmt.Fprintf(a.Out, "%-9s  %-8s  %s\n", g.Strength(), plaintext.Count(len(g.Tasks), "task"), plaintext.Some(g.Tasks, 8))
-		fmt.Fprintln(a.Out, terminal.Wrap(g.Text, width, "           "))
-	}
-	fmt.Fprintln(a.Out)
-}
-
-// propose prints the patch.
+// propose prints how far the epic is, the learnings and the patch.
 func (f *Finding) propose(a *cli.App) error {
-	if len(f.Files) == 0 {
-		f.told(a.Out)
-		return nil
+	status.Printer{Width: max(terminal.Columns(a.Out.Dest), 40)}.Print(a.Out, "", "learned", f)
+	if f.Problem != nil {
+		return f.Problem
 	}
-	fmt.Fprintf(a.Out, "relay learn | git apply adds %s:\n\n", f.where())
 	for i := range f.Files {
 		if _, err := io.WriteString(a.Raw(), f.Files[i].Patch); err != nil {
 			return err
@@ -192,24 +167,9 @@ func (f *Finding) propose(a *cli.App) error {
 	return nil
 }
 
-// told says why nothing is to be added.
-func (f *Finding) told(w io.Writer) {
-	switch {
-	case len(f.Groups) == 0: // that has been said
-	case slices.ContainsFunc(f.Groups, func(g briefing.LearningGroup) bool { return g.Worth() }):
-		fmt.Fprintln(w, "AGENTS.md has what is to be recommended already")
-	default:
-		fmt.Fprintln(w, "nothing to recommend: that takes three tasks that say the same")
-	}
-}
-
-// where says how many learnings go into which files.
-func (f *Finding) where() string {
-	var parts []string
-	for i := range f.Files {
-		parts = append(parts, plaintext.Count(len(f.Files[i].Added), "learning")+" to "+f.Files[i].Name)
-	}
-	return strings.Join(parts, ", ")
+// Known reports whether the files have what is to be recommended already.
+func (f *Finding) Known() bool {
+	return slices.ContainsFunc(f.Groups, func(g briefing.LearningGroup) bool { return g.Worth() })
 }
 
 // LearnAtEnd tells at the end of a run that completed the epic how much was learned, unless relay.learn is off.

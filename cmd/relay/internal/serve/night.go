@@ -111,10 +111,3 @@ func (l *live) show(tasks []string, troubles ...string) {
 		close(before.newer)
 	}
 }
-
-// pictures returns graph and timeline as they are now.
-func (l *live) pictures() (*view.Graph, *view.Timeline) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.night.Model.Graph(l.now()), l.night.Model.Timeline(l.now())
-}

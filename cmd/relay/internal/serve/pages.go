@@ -19,6 +19,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/page"
+	"relay/orchestrator/report"
 	"relay/orchestrator/view"
 )
 
@@ -31,7 +32,10 @@ var script string
 //go:embed serve.css
 var style string
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"ended": ended, "took": took}).Parse(html))
+var templates = template.Must(template.New("").Funcs(template.FuncMap(report.Functions())).Funcs(template.FuncMap{
+	"date":  func(t time.Time) string { return t.Local().Format("2 Jan 15:04") },
+	"clock": func(t time.Time) string { return t.Local().Format("15:04") }, "span": plaintext.Span,
+}).Parse(html))
 
 // site writes the pages.
 type site struct {
@@ -51,8 +55,8 @@ func (s *site) routes() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, answer := range map[string]func(w *answer, r *http.Request) error{
 		"GET /{$}":              s.nightPage,
-		"GET /graph":            s.graphPage,
-		"GET /timeline":         s.timelinePage,
+		"GET /graph":            s.picture("Graph", func(of *view.Builder, n *view.Night) { n.Graph = of.Graph(s.live.now()) }),
+		"GET /timeline":         s.picture("Timeline", func(of *view.Builder, n *view.Night) { n.Timeline = of.Timeline(s.live.now()) }),
 		"GET /money":            s.moneyPage,
 		"GET /runs":             s.runsPage,
 		"GET /run/{id}":         s.runPage,
@@ -151,16 +155,16 @@ func (s *site) nightPage(a *answer, _ *http.Request) error {
 	return page.Whole(a, now.night, parts, s.options(now, "Night"))
 }
 
-func (s *site) graphPage(a *answer, _ *http.Request) error {
-	n := *s.live.shown.Load().night
-	n.Graph, _ = s.live.pictures()
-	return page.Pictures(a, "Graph", &n, s.options(s.live.shown.Load(), "Graph"))
-}
-
-func (s *site) timelinePage(a *answer, _ *http.Request) error {
-	n := *s.live.shown.Load().night
-	_, n.Timeline = s.live.pictures()
-	return page.Pictures(a, "Timeline", &n, s.options(s.live.shown.Load(), "Timeline"))
+// picture returns what shows one of the pictures.
+func (s *site) picture(title string, draw func(of *view.Builder, n *view.Night)) func(*answer, *http.Request) error {
+	return func(a *answer, _ *http.Request) error {
+		now := s.live.shown.Load()
+		n := *now.night
+		s.live.mu.Lock()
+		draw(s.live.night.Model, &n)
+		s.live.mu.Unlock()
+		return page.Pictures(a, title, &n, s.options(now, title))
+	}
 }
 
 func (s *site) moneyPage(a *answer, _ *http.Request) error {
@@ -208,24 +212,4 @@ func (s *site) rowsPage(a *answer, r *http.Request) error {
 	}
 	now, group := s.live.shown.Load(), view.Group(strings.ReplaceAll(r.PathValue("group"), "-", " "))
 	return page.Rows(a, now.night, group, section, s.options(now, ""))
-}
-
-// ended says how a run ended, or that it did not.
-func ended(run view.OneRun) string {
-	switch {
-	case run.ExitCode == nil:
-		return "no end is recorded: it is on, or was killed"
-	case run.Reason == "":
-		return plaintext.ExitText(*run.ExitCode)
-	}
-	return strings.ReplaceAll(run.Reason, "_", " ")
-}
-
-// took says when a run was.
-func took(run view.OneRun) string {
-	said := run.StartedAt.Local().Format("2 Jan 15:04")
-	if !run.StoppedAt.IsZero() {
-		said += " to " + run.StoppedAt.Local().Format("15:04") + ", " + plaintext.Span(run.StoppedAt.Sub(run.StartedAt))
-	}
-	return said
 }
