@@ -79,6 +79,7 @@ func ownLine(s *Report) (own []*Task) {
 // ones, the largest groups come first.
 func (s *Report) groups(own []*Task, completed bool) (groups []group) {
 	words := []string{"completed", "gated", "in progress", "tried before", "ready", "waiting"}
+	places := map[[2]string]int{}
 	for i := range s.Tasks {
 		t, word, after := &s.Tasks[i], "ready", ""
 		switch {
@@ -93,10 +94,10 @@ func (s *Report) groups(own []*Task, completed bool) (groups []group) {
 		case t.LastError != "":
 			word = "tried before"
 		}
-		at := slices.IndexFunc(groups, func(g group) bool { return g.word == word && g.after == after })
-		if at < 0 {
+		at, known := places[[2]string{word, after}]
+		if !known {
 			at = len(groups)
-			groups = append(groups, group{word: word, after: after})
+			places[[2]string{word, after}], groups = at, append(groups, group{word: word, after: after})
 		}
 		groups[at].tasks = append(groups[at].tasks, t.ID)
 	}
