@@ -32,7 +32,7 @@ var script string
 //go:embed serve.css
 var style string
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap(report.Functions())).Funcs(template.FuncMap{
+var templates = template.Must(template.New("").Funcs(report.Functions()).Funcs(template.FuncMap{
 	"date":  func(t time.Time) string { return t.Local().Format("2 Jan 15:04") },
 	"clock": func(t time.Time) string { return t.Local().Format("15:04") }, "span": plaintext.Span,
 }).Parse(html))
