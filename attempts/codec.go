@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"relay/attempts/internal/durable"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -195,11 +196,7 @@ func boundedList(list []string) []string {
 		cut := append([]string(nil), list[:bigList]...)
 		list = append(cut, fmt.Sprintf("… and %d more", len(list)-bigList))
 	}
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = strings.ToValidUTF8(plaintext.Capped(s, 500), "\ufffd")
-	}
-	return out
+	return each.Of(list, func(s string) string { return strings.ToValidUTF8(plaintext.Capped(s, 500), "\ufffd") })
 }
 
 // bigChanges limits the files of an attempt that a large event lists one by one.

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"relay/epic"
+	"relay/epic/each"
 	"relay/review"
 )
 
@@ -217,11 +218,7 @@ type Refusal struct {
 
 // Refusing returns the runners that would not work when they were last asked, by name.
 func (l *Ledger) Refusing() []Refusal {
-	list := make([]Refusal, 0, len(l.Refused))
-	for _, name := range slices.Sorted(maps.Keys(l.Refused)) {
-		list = append(list, l.Refused[name])
-	}
-	return list
+	return each.Of(slices.Sorted(maps.Keys(l.Refused)), func(name string) Refusal { return l.Refused[name] })
 }
 
 // EpicReview holds what a panel of reviewers said of all that had landed, once every task was completed.
@@ -296,9 +293,7 @@ func AllRootCauses(l *Ledger, g *epic.Graph) [][]string {
 		slices.Sort(causes)
 		causes = slices.Compact(causes)
 		found[i] = causes[:min(len(causes), MaxCauses)]
-		for _, c := range found[i] {
-			names[i] = append(names[i], g.ID(c))
-		}
+		names[i] = each.Of(found[i], g.ID)
 	}
 	return names
 }

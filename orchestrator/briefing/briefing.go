@@ -15,6 +15,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/reanchor"
@@ -103,10 +104,7 @@ const mostAsked = 200
 
 // learned returns what agents of other tasks have learned, besides what the receipts of its dependencies and of its own attempts say.
 func learned(o *engine.LocalOptions, m Memory, task *epic.Task, deps []reanchor.Dependency) (list []reanchor.Learning) {
-	var receipts []string
-	for i := range deps {
-		receipts = append(receipts, deps[i].Receipt.Learning)
-	}
+	receipts := each.Of(deps, func(one reanchor.Dependency) string { return one.Receipt.Learning })
 	for _, a := range m.Task(task.ID).Attempts {
 		receipts = append(receipts, a.Receipt.Learning)
 	}

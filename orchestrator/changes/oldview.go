@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts/ledgersync"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/reanchor/git"
@@ -185,10 +186,7 @@ const maxScripts = 40
 // checks by their names: any other may be what is checked.
 func checkScripts(ctx context.Context, d *Diff) (found []string) {
 	type source struct{ name, text string }
-	var sources []source
-	for _, check := range slices.Concat(d.Task.Checks, d.Plan.Checks) {
-		sources = append(sources, source{"", check.Run})
-	}
+	sources := each.Of(slices.Concat(d.Task.Checks, d.Plan.Checks), func(check epic.Check) source { return source{"", check.Run} })
 	seen := make(map[string]bool)
 	for i := 0; i < len(sources); i++ {
 		for _, p := range mentioned(sources[i].name, sources[i].text) {

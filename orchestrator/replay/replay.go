@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/verdict"
 )
@@ -185,9 +186,5 @@ func (r *Report) causes() string {
 	list := slices.SortedFunc(maps.Keys(r.Causes), func(a, b verdict.Cause) int {
 		return cmp.Or(cmp.Compare(r.Causes[b], r.Causes[a]), cmp.Compare(a, b))
 	})
-	words := make([]string, len(list))
-	for i, cause := range list {
-		words[i] = fmt.Sprintf("%s (%d)", cause, r.Causes[cause])
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(each.Of(list, func(cause verdict.Cause) string { return fmt.Sprintf("%s (%d)", cause, r.Causes[cause]) }), ", ")
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"relay/epic/each"
 )
 
 // SmallFile is more than any of these has.
@@ -15,11 +17,7 @@ const SmallFile = 1 << 20
 
 // Contents reads files that an agent can write: one that is not there, not a file, or too large, is "".
 func Contents(dir string, names []string) []string {
-	texts := make([]string, len(names))
-	for i, name := range names {
-		texts[i] = Plain(filepath.Join(dir, filepath.FromSlash(name)), SmallFile)
-	}
-	return texts
+	return each.Of(names, func(name string) string { return Plain(filepath.Join(dir, filepath.FromSlash(name)), SmallFile) })
 }
 
 // Plain reads a regular file of at most most bytes; "" when it is anything else.
