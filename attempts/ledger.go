@@ -194,13 +194,7 @@ func (l *Ledger) WaitsFor(g *epic.Graph, id string) []string {
 	if !ok {
 		return nil
 	}
-	var ids []string
-	for _, d := range g.Deps(i) {
-		if !l.Record(g.ID(d)).Completed {
-			ids = append(ids, g.ID(d))
-		}
-	}
-	return ids
+	return each.Where(g.Deps(i), func(d int) (string, bool) { return g.ID(d), !l.Record(g.ID(d)).Completed })
 }
 
 // GoesOn reports whether the newest run has ended to begin again with another plan: what was asked of it holds for the next one.

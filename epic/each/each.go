@@ -2,9 +2,16 @@
 package each
 
 // Of returns what f makes of each item, in their order; nil of an empty list.
-func Of[T, V any](list []T, f func(T) V) (made []V) {
+func Of[T, V any](list []T, f func(T) V) []V {
+	return Where(list, func(item T) (V, bool) { return f(item), true })
+}
+
+// Where is Of without what f reports false with.
+func Where[T, V any](list []T, f func(T) (V, bool)) (made []V) {
 	for _, item := range list {
-		made = append(made, f(item))
+		if v, ok := f(item); ok {
+			made = append(made, v)
+		}
 	}
 	return made
 }

@@ -91,11 +91,9 @@ func landedSince(o *engine.LocalOptions, m Memory, task *epic.Task, record attem
 
 // landed returns the attempts at a task that succeeded, as their agents sign discussions.
 func landed(id string, rec attempts.TaskRecord) (names []string) {
-	for _, a := range rec.Attempts {
-		if a.Result == attempts.ResultSuccess {
-			names = append(names, fmt.Sprintf("%s/%d", id, a.ID))
-		}
-	}
+	names = each.Where(rec.Attempts, func(a attempts.Attempt) (string, bool) {
+		return fmt.Sprintf("%s/%d", id, a.ID), a.Result == attempts.ResultSuccess
+	})
 	return names
 }
 

@@ -12,6 +12,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/planner"
 	"relay/orchestrator/relayfiles"
@@ -71,11 +72,9 @@ func ArchiveRefusal(p *project.Project, opts ArchiveOptions) error {
 
 // there returns which files of an epic there are.
 func there(p *project.Project) (old []string) {
-	for _, name := range epicFiles {
-		if project.Exists(p.File(name)) && (name != attempts.RunsDir || len(runsOfEpic(p.File(name))) > 0) {
-			old = append(old, name)
-		}
-	}
+	old = each.Where(epicFiles, func(name string) (string, bool) {
+		return name, project.Exists(p.File(name)) && (name != attempts.RunsDir || len(runsOfEpic(p.File(name))) > 0)
+	})
 	return old
 }
 
