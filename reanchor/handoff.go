@@ -65,9 +65,7 @@ func (s *RecordSource) ofRun(epic string) bool {
 // run is over, and receipts and learnings tell of the task and of those that it builds on.
 func (s *RecordSource) lasting(in *Input) Handoff {
 	told := []string{in.Task.ID, "base", "head"}
-	for _, d := range in.Dependencies {
-		told = append(told, d.ID)
-	}
+	told = append(told, each.Of(in.Dependencies, func(d Dependency) string { return d.ID })...)
 	left := &ledgersync.SessionSummary{}
 	if a := s.Artifact; a == nil {
 		left = s.Entry.SessionSummary

@@ -103,9 +103,7 @@ const mostAsked = 200
 // learned returns what agents of other tasks have learned, besides what the receipts of its dependencies and of its own attempts say.
 func learned(o *engine.LocalOptions, m Memory, task *epic.Task, deps []reanchor.Dependency) (list []reanchor.Learning) {
 	receipts := each.Of(deps, func(one reanchor.Dependency) string { return one.Receipt.Learning })
-	for _, a := range m.Task(task.ID).Attempts {
-		receipts = append(receipts, a.Receipt.Learning)
-	}
+	receipts = append(receipts, each.Of(m.Task(task.ID).Attempts, func(a attempts.Attempt) string { return a.Receipt.Learning })...)
 	from := LearningSource{Epic: o.Epic, Record: m.Task, Only: m.Learned(mostAsked)}
 	for _, l := range LearningsFor(from, task, receipts) {
 		list = append(list, reanchor.Learning{Task: l.Task, Text: l.Text})

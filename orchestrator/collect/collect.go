@@ -251,12 +251,7 @@ func committedFiles(ctx context.Context, wk *Work) (yes bool, deleted []string, 
 	if errors.As(err, &many) || errors.Is(err, git.ErrTooMuch) {
 		return true, nil, nil
 	}
-	for _, n := range names {
-		if n.Code == "D" {
-			deleted = append(deleted, n.Path)
-		}
-	}
-	return len(names) > 0, deleted, err
+	return len(names) > 0, each.Where(names, func(n git.Change) (string, bool) { return n.Path, n.Code == "D" }), err
 }
 
 // keepLeft keeps files that are not part of the work under a ref of their own.

@@ -68,16 +68,10 @@ func (p *standing) waiting() []int {
 }
 
 func (p *standing) gated() []string {
-	var ids []string
 	if p.graph == nil {
 		return nil
 	}
-	for i := range p.graph.Len() {
-		if p.ledger.Record(p.graph.ID(i)).Gate != nil {
-			ids = append(ids, p.graph.ID(i))
-		}
-	}
-	return ids
+	return each.Where(p.ids(), func(id string) (string, bool) { return id, p.ledger.Record(id).Gate != nil })
 }
 
 func (p *standing) blockers(e *attempts.Event) []string {

@@ -37,13 +37,8 @@ func parseCommit(raw string) (c commitObject, err error) {
 	return c, nil
 }
 
-func (c commitObject) values(name string) (found []string) {
-	for _, field := range c.header {
-		if value, ok := strings.CutPrefix(field, name+" "); ok {
-			found = append(found, value)
-		}
-	}
-	return found
+func (c commitObject) values(name string) []string {
+	return each.Where(c.header, func(field string) (string, bool) { return strings.CutPrefix(field, name+" ") })
 }
 
 func (c commitObject) Parents() []string { return c.values("parent") }
