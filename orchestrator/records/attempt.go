@@ -289,12 +289,7 @@ func isDoc(name string) bool {
 	case ".md", ".rst", ".adoc":
 		return true
 	}
-	for folder := range strings.SplitSeq(path.Dir(name), "/") {
-		if strings.HasPrefix(folder, "doc") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(folder string) bool { return strings.HasPrefix(folder, "doc") })
 }
 
 func bugfix(planned *epic.Task, receipt *attempts.Receipt) *ledgersync.BugfixDetails {
