@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -84,9 +85,7 @@ func copied[T any](part *T, change func(*T)) *T {
 
 func (e *Ended) canonical() {
 	e.Receipt.categorise()
-	if e.Outcome == "" {
-		e.Outcome = outcomeOf(e.Result, &e.Receipt)
-	}
+	e.Outcome = cmp.Or(e.Outcome, outcomeOf(e.Result, &e.Receipt))
 	e.Usage = copied(e.Usage, (*Usage).canonical)
 	e.Receipt.Checks = slices.Clone(e.Receipt.Checks)
 	for i := range e.Receipt.Checks {

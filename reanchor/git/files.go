@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -68,9 +69,7 @@ func setFolderMode(folder string, d fs.DirEntry, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if mode == 0 {
-		mode = info.Mode().Perm() | 0o700
-	}
+	mode = cmp.Or(mode, info.Mode().Perm()|0o700)
 	if info.Mode().Perm() == mode {
 		return nil
 	}
