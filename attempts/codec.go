@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"relay/attempts/internal/durable"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -83,9 +85,7 @@ func copied[T any](part *T, change func(*T)) *T {
 
 func (e *Ended) canonical() {
 	e.Receipt.categorise()
-	if e.Outcome == "" {
-		e.Outcome = outcomeOf(e.Result, &e.Receipt)
-	}
+	e.Outcome = cmp.Or(e.Outcome, outcomeOf(e.Result, &e.Receipt))
 	e.Usage = copied(e.Usage, (*Usage).canonical)
 	e.Receipt.Checks = slices.Clone(e.Receipt.Checks)
 	for i := range e.Receipt.Checks {
@@ -195,11 +195,7 @@ func boundedList(list []string) []string {
 		cut := append([]string(nil), list[:bigList]...)
 		list = append(cut, fmt.Sprintf("… and %d more", len(list)-bigList))
 	}
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = strings.ToValidUTF8(plaintext.Capped(s, 500), "\ufffd")
-	}
-	return out
+	return each.Of(list, func(s string) string { return strings.ToValidUTF8(plaintext.Capped(s, 500), "\ufffd") })
 }
 
 // bigChanges limits the files of an attempt that a large event lists one by one.

@@ -15,6 +15,7 @@ import (
 
 	"relay/attempts/internal/durable"
 	"relay/epic"
+	"relay/epic/each"
 )
 
 // contents is everything the relay folder says about the epic's attempts, read without changing anything.
@@ -108,9 +109,7 @@ func (c *contents) readOnto(file *ledgerFile) error {
 		c.foreign = &theirs
 		notes = append([]string{LedgerFile + " was not written by relay; it is taken as it stands"}, p.ledger.setAside()...)
 	}
-	for _, odd := range p.odd {
-		notes = append(notes, LedgerFile+": left out: "+odd)
-	}
+	notes = append(notes, each.Of(p.odd, func(odd string) string { return LedgerFile + ": left out: " + odd })...)
 	c.log.reset(p)
 	c.log.notes, c.log.next, c.log.start = notes, c.log.known+1, 0
 	base := c.log.fold.baseEvents()

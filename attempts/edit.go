@@ -9,6 +9,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -70,10 +71,7 @@ func sameHead(a, b *Ledger) bool {
 // ineffective names what somebody changed in the ledger besides the tasks, from ours to theirs. None of it is ever taken in:
 // settings come from the configuration, the rest from the log.
 func ineffective(ours, theirs *Ledger) []string {
-	var names []string
-	for _, difference := range ours.Settings.differences(theirs.Settings) {
-		names = append(names, "settings."+difference)
-	}
+	names := each.Of(ours.Settings.differences(theirs.Settings), func(difference string) string { return "settings." + difference })
 	for _, one := range []struct {
 		name string
 		same bool

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts/internal/durable"
+	"relay/epic/each"
 )
 
 // Holder names who has an epic's lock.
@@ -74,11 +75,7 @@ type DamageError struct {
 }
 
 func (e *DamageError) Error() string {
-	lines := make([]string, len(e.Faults))
-	for i, f := range e.Faults {
-		lines[i] = f.Error()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(each.Of(e.Faults, Fault.Error), "\n")
 }
 
 // RefusedError reports why something cannot be done as things are, and what to type.

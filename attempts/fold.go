@@ -176,9 +176,7 @@ func (f *fold) accept(e *Event) {
 		f.ledger.Status = b.Status
 	}
 	f.base, f.bases = f.base+1, b.Parts
-	if b.Extra != "" {
-		f.extra = b.Extra
-	}
+	f.extra = cmp.Or(b.Extra, f.extra)
 	if len(b.EpicReviews) > 0 {
 		f.ledger.EpicReviews = b.EpicReviews
 	}

@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts/internal/durable"
 	"relay/epic"
+	"relay/epic/each"
 )
 
 // history is everything that the event logs of an epic say.
@@ -207,11 +208,9 @@ func (h *history) foldTo(seq uint64) (*fold, error) {
 
 // tornNotes describes the incomplete last lines that a crash has left in the logs.
 func (h *history) tornNotes() []string {
-	var notes []string
-	for _, l := range h.torn {
-		notes = append(notes, fmt.Sprintf("%s: the last %d bytes are no whole event (line %d); they were never acknowledged", l.name(), l.tail.Bytes, l.tail.Line))
-	}
-	return notes
+	return each.Of(h.torn, func(l *logFile) string {
+		return fmt.Sprintf("%s: the last %d bytes are no whole event (line %d); they were never acknowledged", l.name(), l.tail.Bytes, l.tail.Line)
+	})
 }
 
 func (h *history) fault(l *logFile, line int, why, hint string) {

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"relay/epic"
+	"relay/epic/each"
 	"relay/review"
 )
 
@@ -193,13 +194,7 @@ func (l *Ledger) WaitsFor(g *epic.Graph, id string) []string {
 	if !ok {
 		return nil
 	}
-	var ids []string
-	for _, d := range g.Deps(i) {
-		if !l.Record(g.ID(d)).Completed {
-			ids = append(ids, g.ID(d))
-		}
-	}
-	return ids
+	return each.Where(g.Deps(i), func(d int) (string, bool) { return g.ID(d), !l.Record(g.ID(d)).Completed })
 }
 
 // GoesOn reports whether the newest run has ended to begin again with another plan: what was asked of it holds for the next one.
@@ -217,11 +212,7 @@ type Refusal struct {
 
 // Refusing returns the runners that would not work when they were last asked, by name.
 func (l *Ledger) Refusing() []Refusal {
-	list := make([]Refusal, 0, len(l.Refused))
-	for _, name := range slices.Sorted(maps.Keys(l.Refused)) {
-		list = append(list, l.Refused[name])
-	}
-	return list
+	return each.Of(slices.Sorted(maps.Keys(l.Refused)), func(name string) Refusal { return l.Refused[name] })
 }
 
 // EpicReview holds what a panel of reviewers said of all that had landed, once every task was completed.
@@ -296,9 +287,7 @@ func AllRootCauses(l *Ledger, g *epic.Graph) [][]string {
 		slices.Sort(causes)
 		causes = slices.Compact(causes)
 		found[i] = causes[:min(len(causes), MaxCauses)]
-		for _, c := range found[i] {
-			names[i] = append(names[i], g.ID(c))
-		}
+		names[i] = each.Of(found[i], g.ID)
 	}
 	return names
 }

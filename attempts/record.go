@@ -222,9 +222,7 @@ func (a *Attempt) land(e *Ended) {
 	}
 	landing := *e
 	landing.Gate = nil // what is done is not gated
-	if landing.Outcome == "" {
-		landing.Outcome = Success
-	}
+	landing.Outcome = cmp.Or(landing.Outcome, Success)
 	a.Landing = &landing
 }
 

@@ -1,6 +1,10 @@
 package attempts
 
-import "relay/review"
+import (
+	"cmp"
+
+	"relay/review"
+)
 
 // attemptYAML is an attempt as others may have written it.
 type attemptYAML struct {
@@ -55,14 +59,10 @@ func (y *attemptYAML) end(a *Attempt, over bool) {
 			a.Result = ResultFailure
 		}
 	default:
-		if r.ErrorSummary == "" {
-			r.ErrorSummary = "result: " + string(a.Result)
-		}
+		r.ErrorSummary = cmp.Or(r.ErrorSummary, "result: "+string(a.Result))
 		a.Result = ResultFailure
 	}
-	if a.Outcome == "" {
-		a.Outcome = outcomeOf(a.Result, r)
-	}
+	a.Outcome = cmp.Or(a.Outcome, outcomeOf(a.Result, r))
 	a.Charged = a.Result == ResultFailure && a.Outcome.Charged()
 	if y.Charged != nil {
 		a.Charged = *y.Charged

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relay/attempts/internal/durable"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -117,10 +118,7 @@ const mostDeclared = 10
 
 // DeclaredFiles returns the line of epic.yml by which a task declares files, with the first ten of them.
 func DeclaredFiles(files []string) string {
-	shown := make([]string, 0, mostDeclared)
-	for _, file := range files[:min(len(files), mostDeclared)] {
-		shown = append(shown, durable.YAMLScalar(plaintext.Capped(file, 200)))
-	}
+	shown := each.Of(files[:min(len(files), mostDeclared)], func(file string) string { return durable.YAMLScalar(plaintext.Capped(file, 200)) })
 	if len(files) > mostDeclared {
 		shown = append(shown, "…")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/viper"
 
 	"relay/epic"
+	"relay/epic/each"
 )
 
 // Names of the two files in a repository.
@@ -177,9 +178,7 @@ func (l *loader) keys() (keys []string) {
 			keys = append(keys, f.key)
 		} else if section != last {
 			for _, name := range slices.Sorted(maps.Keys(l.names[section])) {
-				for _, own := range below(section + ".*") {
-					keys = append(keys, section+"."+name+"."+own)
-				}
+				keys = append(keys, each.Of(below(section+".*"), func(own string) string { return section + "." + name + "." + own })...)
 			}
 		}
 		last = section

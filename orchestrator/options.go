@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/records"
@@ -64,11 +65,7 @@ func (o *Options) reviewerNames() []string {
 	if o.Isolation == engine.IsolationShared {
 		return nil
 	}
-	var names []string
-	for _, r := range o.Review.Reviewers {
-		names = append(names, r.Name)
-	}
-	return names
+	return each.Of(o.Review.Reviewers, func(r engine.Reviewer) string { return r.Name })
 }
 
 // Agent returns what a brief says of a runner.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -208,10 +209,9 @@ func taskSection(s *sheet, in Input) {
 
 // named lists the first of some tasks, and how many more of count there are.
 func named(tasks []TaskName, count int) []string {
-	var lines []string
-	for _, t := range tasks[:min(len(tasks), fewItems)] {
-		lines = append(lines, plaintext.ShortLine(t.ID, 64)+" "+plaintext.ShortLine(t.Title, 80))
-	}
+	lines := each.Of(tasks[:min(len(tasks), fewItems)], func(t TaskName) string {
+		return plaintext.ShortLine(t.ID, 64) + " " + plaintext.ShortLine(t.Title, 80)
+	})
 	if rest := max(count, len(tasks)) - len(lines); rest > 0 {
 		lines = append(lines, "and "+strconv.Itoa(rest)+" more")
 	}
@@ -235,10 +235,7 @@ func commands(checks []epic.Check) string {
 
 // paths shows the first of a list of paths or globs.
 func paths(all []string) []string {
-	var shown []string
-	for _, p := range all[:min(len(all), manyItems)] {
-		shown = append(shown, pathText(p))
-	}
+	shown := each.Of(all[:min(len(all), manyItems)], pathText)
 	if rest := len(all) - len(shown); rest > 0 {
 		shown = append(shown, "and "+strconv.Itoa(rest)+" more")
 	}

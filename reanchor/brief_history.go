@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/review"
 )
@@ -42,10 +43,7 @@ func dependencySection(s *sheet, deps []Dependency) {
 		quoteAnswers(s, d.ID, d.Answers[max(len(d.Answers)-fewAnswers, 0):])
 	}
 	if rest := deps[min(len(deps), fewItems):]; len(rest) > 0 {
-		var ids []string
-		for _, d := range rest[:min(len(rest), manyItems)] {
-			ids = append(ids, plaintext.ShortLine(d.ID, 64))
-		}
+		ids := each.Of(rest[:min(len(rest), manyItems)], func(d Dependency) string { return plaintext.ShortLine(d.ID, 64) })
 		s.list(cutDependencies, "And "+strconv.Itoa(len(rest))+" more:", []string{strings.Join(ids, ", ")})
 	}
 }

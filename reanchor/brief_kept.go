@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -35,9 +36,7 @@ func lesson(last attempts.Attempt) string {
 
 // decided lists decisions, by what was open.
 func decided(decisions map[string]string) string {
-	var made []string
-	for _, what := range slices.Sorted(maps.Keys(decisions))[:min(len(decisions), fewItems)] {
-		made = append(made, strings.TrimSuffix(plaintext.ShortLine(what, titleBytes)+": "+plaintext.ShortLine(decisions[what], 500), ": "))
-	}
-	return strings.Join(made, "; ")
+	return strings.Join(each.Of(slices.Sorted(maps.Keys(decisions))[:min(len(decisions), fewItems)], func(what string) string {
+		return strings.TrimSuffix(plaintext.ShortLine(what, titleBytes)+": "+plaintext.ShortLine(decisions[what], 500), ": ")
+	}), "; ")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/attempts/discussion"
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -99,10 +100,7 @@ func textOf(e *discussion.Entry) string {
 	for _, p := range e.Positions {
 		texts = append(texts, p.Stance, p.Rationale)
 	}
-	for _, c := range e.History {
-		texts = append(texts, c.Note)
-	}
-	return strings.Join(texts, "\n")
+	return strings.Join(append(texts, each.Of(e.History, func(c discussion.Change) string { return c.Note })...), "\n")
 }
 
 // threadOf returns what a brief quotes of an open discussion: how it stands, what it is about, and who holds what.

@@ -14,6 +14,7 @@ import (
 
 	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -64,9 +65,7 @@ func (s *RecordSource) ofRun(epic string) bool {
 // run is over, and receipts and learnings tell of the task and of those that it builds on.
 func (s *RecordSource) lasting(in *Input) Handoff {
 	told := []string{in.Task.ID, "base", "head"}
-	for _, d := range in.Dependencies {
-		told = append(told, d.ID)
-	}
+	told = append(told, each.Of(in.Dependencies, func(d Dependency) string { return d.ID })...)
 	left := &ledgersync.SessionSummary{}
 	if a := s.Artifact; a == nil {
 		left = s.Entry.SessionSummary
@@ -99,14 +98,8 @@ func writeArtifact(b *strings.Builder, a *artifact.Artifact) {
 	recordField(b, "Goal", a.Goal)
 	recordField(b, "Now", a.Now)
 	recordField(b, "Outcome", string(a.Outcome))
-	var done, decided []string
-	for _, t := range a.Done {
-		done = append(done, t.Task)
-	}
-	for _, d := range a.Decisions {
-		decided = append(decided, strings.TrimSuffix(d.Decision+": "+d.Rationale, ": "))
-	}
-	list(b, "Done", done)
+	decided := each.Of(a.Decisions, func(d artifact.Decision) string { return strings.TrimSuffix(d.Decision+": "+d.Rationale, ": ") })
+	list(b, "Done", each.Of(a.Done, func(t artifact.Task) string { return t.Task }))
 	list(b, "Next", a.Next)
 	list(b, "Blockers", a.Blockers)
 	list(b, "Decided", decided)
@@ -124,11 +117,8 @@ func (s *RecordSource) questions(now time.Time) []Thread {
 	return threads(s.Entry.Reasoning.Uncertainties, s.Entry.Agent.Name, age(now, s.Entry))
 }
 
-func threads(questions []string, by, age string) (all []Thread) {
-	for _, q := range questions[:min(len(questions), mostItems)] {
-		all = append(all, Thread{By: by, Age: age, Question: bounded(q)})
-	}
-	return all
+func threads(questions []string, by, age string) []Thread {
+	return each.Of(questions[:min(len(questions), mostItems)], func(q string) Thread { return Thread{By: by, Age: age, Question: bounded(q)} })
 }
 
 // entryOf returns what a brief quotes of an entry that names files of a task.
@@ -165,10 +155,7 @@ func list(b *strings.Builder, name string, items []string) {
 }
 
 func table(b *strings.Builder, name string, of map[string]string) {
-	var items []string
-	for _, key := range slices.Sorted(maps.Keys(of)) {
-		items = append(items, key+": "+of[key])
-	}
+	items := each.Of(slices.Sorted(maps.Keys(of)), func(key string) string { return key + ": " + of[key] })
 	list(b, name, items)
 }
 

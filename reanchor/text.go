@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -13,11 +14,7 @@ const longestRun = 16
 
 // oneLines makes each text fit for a line.
 func oneLines(texts []string, max int) []string {
-	lines := make([]string, len(texts))
-	for i, t := range texts {
-		lines[i] = plaintext.ShortLine(t, max)
-	}
-	return lines
+	return each.Of(texts, func(t string) string { return plaintext.ShortLine(t, max) })
 }
 
 // clip keeps the first max bytes of s, or the last, and never half a character.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"relay/epic/each"
 )
 
 // Mark holds what a reviewer says of one acceptance criterion.
@@ -88,11 +90,7 @@ func (p *Proof) addMark(by string, m Mark, commit string) {
 }
 
 func texts(criteria []Criterion) []string {
-	list := make([]string, len(criteria))
-	for i, c := range criteria {
-		list[i] = c.Text
-	}
-	return list
+	return each.Of(criteria, func(c Criterion) string { return c.Text })
 }
 
 // unmetFindings returns the findings that follow from the criteria a reviewer says are not met.

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/epic"
+	"relay/epic/each"
 )
 
 // SyntaxError is a file that cannot be read as an entry.
@@ -175,12 +176,7 @@ func textOf(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode {
 		return n.Value
 	}
-	var parts []string
-	for _, part := range n.Content {
-		if part.Kind == yaml.ScalarNode {
-			parts = append(parts, part.Value)
-		}
-	}
+	parts := each.Where(n.Content, func(part *yaml.Node) (string, bool) { return part.Value, part.Kind == yaml.ScalarNode })
 	if n.Kind == yaml.MappingNode {
 		return strings.Join(parts, ": ")
 	}

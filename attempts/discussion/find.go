@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"relay/epic"
+	"relay/epic/each"
 )
 
 // UnknownError names an id that no entry has.
@@ -63,10 +64,7 @@ func find(list []Listed, id string) (Listed, error) {
 	case 1:
 		return found[0], nil
 	}
-	var several []string
-	for _, l := range found {
-		several = append(several, l.Entry.ID)
-	}
+	several := each.Of(found, func(l Listed) string { return l.Entry.ID })
 	slices.Sort(several)
 	return Listed{}, &AmbiguousError{id, slices.Compact(several)}
 }

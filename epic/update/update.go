@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/each"
 )
 
 // Input is what an update is made of.
@@ -154,11 +155,8 @@ func (m *merge) mapped() *epic.Epic {
 	return &now
 }
 
-func (m *merge) all(ids []string) (here []string) {
-	for _, id := range ids {
-		here = append(here, cmp.Or(m.ids[id], id))
-	}
-	return here
+func (m *merge) all(ids []string) []string {
+	return each.Of(ids, func(id string) string { return cmp.Or(m.ids[id], id) })
 }
 
 // there returns the tasks of epic.yml that stay, as the plan wants them.

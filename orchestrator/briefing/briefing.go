@@ -15,6 +15,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/reanchor"
@@ -90,11 +91,9 @@ func landedSince(o *engine.LocalOptions, m Memory, task *epic.Task, record attem
 
 // landed returns the attempts at a task that succeeded, as their agents sign discussions.
 func landed(id string, rec attempts.TaskRecord) (names []string) {
-	for _, a := range rec.Attempts {
-		if a.Result == attempts.ResultSuccess {
-			names = append(names, fmt.Sprintf("%s/%d", id, a.ID))
-		}
-	}
+	names = each.Where(rec.Attempts, func(a attempts.Attempt) (string, bool) {
+		return fmt.Sprintf("%s/%d", id, a.ID), a.Result == attempts.ResultSuccess
+	})
 	return names
 }
 
@@ -103,13 +102,8 @@ const mostAsked = 200
 
 // learned returns what agents of other tasks have learned, besides what the receipts of its dependencies and of its own attempts say.
 func learned(o *engine.LocalOptions, m Memory, task *epic.Task, deps []reanchor.Dependency) (list []reanchor.Learning) {
-	var receipts []string
-	for i := range deps {
-		receipts = append(receipts, deps[i].Receipt.Learning)
-	}
-	for _, a := range m.Task(task.ID).Attempts {
-		receipts = append(receipts, a.Receipt.Learning)
-	}
+	receipts := each.Of(deps, func(one reanchor.Dependency) string { return one.Receipt.Learning })
+	receipts = append(receipts, each.Of(m.Task(task.ID).Attempts, func(a attempts.Attempt) string { return a.Receipt.Learning })...)
 	from := LearningSource{Epic: o.Epic, Record: m.Task, Only: m.Learned(mostAsked)}
 	for _, l := range LearningsFor(from, task, receipts) {
 		list = append(list, reanchor.Learning{Task: l.Task, Text: l.Text})

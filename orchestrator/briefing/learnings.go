@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -252,11 +253,7 @@ func LearningsFor(s LearningSource, t *epic.Task, toldAnyhow []string) []Learnin
 		list = append(list, ranked{Learning{one.task, one.text}, one.score(t.Files, words)})
 	}
 	slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
-	var told []Learning
-	for _, r := range list[:min(len(list), MostTold)] {
-		told = append(told, r.Learning)
-	}
-	return told
+	return each.Of(list[:min(len(list), MostTold)], func(r ranked) Learning { return r.Learning })
 }
 
 // score says how much a learning has to do with a task that declares some files and has a title of some words.

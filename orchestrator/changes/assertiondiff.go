@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"relay/epic/each"
 	"relay/epic/pattern"
 )
 
@@ -169,11 +170,8 @@ func (s *toleranceDiff) added(line string) {
 }
 
 func numbers(line string) []float64 {
-	var list []float64
-	for _, text := range number.FindAllString(line, -1) {
-		if v, err := strconv.ParseFloat(text, 64); err == nil {
-			list = append(list, v)
-		}
-	}
-	return list
+	return each.Where(number.FindAllString(line, -1), func(text string) (float64, bool) {
+		v, err := strconv.ParseFloat(text, 64)
+		return v, err == nil
+	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts/ledgersync"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/reanchor/git"
@@ -185,10 +186,7 @@ const maxScripts = 40
 // checks by their names: any other may be what is checked.
 func checkScripts(ctx context.Context, d *Diff) (found []string) {
 	type source struct{ name, text string }
-	var sources []source
-	for _, check := range slices.Concat(d.Task.Checks, d.Plan.Checks) {
-		sources = append(sources, source{"", check.Run})
-	}
+	sources := each.Of(slices.Concat(d.Task.Checks, d.Plan.Checks), func(check epic.Check) source { return source{"", check.Run} })
 	seen := make(map[string]bool)
 	for i := 0; i < len(sources); i++ {
 		for _, p := range mentioned(sources[i].name, sources[i].text) {
@@ -219,10 +217,9 @@ func mentioned(script, text string) (paths []string) {
 		}
 		return paths
 	case ".py":
-		for _, m := range imports.FindAllStringSubmatch(text, -1) {
-			paths = append(paths, path.Join(own, strings.ReplaceAll(m[1], ".", "/")+".py"))
-		}
-		return paths
+		return each.Of(imports.FindAllStringSubmatch(text, -1), func(m []string) string {
+			return path.Join(own, strings.ReplaceAll(m[1], ".", "/")+".py")
+		})
 	}
 	for _, m := range readsIn.FindAllStringSubmatch(text, -1) {
 		paths = append(paths, m[1], path.Join(own, m[1]), path.Join(own, path.Base(m[1])))
@@ -230,21 +227,13 @@ func mentioned(script, text string) (paths []string) {
 	command, dirs := ParseCommand(text), []string{own}
 	names := slices.DeleteFunc(slices.Clone(command.Scripts), func(s string) bool { return !strings.ContainsAny(s, "./") })
 	if script == "" {
-		for _, word := range command.Words {
-			if strings.HasSuffix(word, "/") || !strings.Contains(path.Base(word), ".") && !strings.HasPrefix(word, "-") {
-				dirs = append(dirs, word)
-			}
-		}
-		for _, settings := range []string{"Makefile", "package.json"} {
-			if command.Reads(settings) {
-				names = append(names, settings)
-			}
-		}
+		dirs = append(dirs, each.Where(command.Words, func(word string) (string, bool) {
+			return word, strings.HasSuffix(word, "/") || !strings.Contains(path.Base(word), ".") && !strings.HasPrefix(word, "-")
+		})...)
+		names = append(names, slices.DeleteFunc([]string{"Makefile", "package.json"}, func(s string) bool { return !command.Reads(s) })...)
 	}
 	for _, dir := range dirs {
-		for _, name := range names {
-			paths = append(paths, path.Join(dir, name))
-		}
+		paths = append(paths, each.Of(names, func(name string) string { return path.Join(dir, name) })...)
 	}
 	return paths
 }

@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
@@ -178,9 +179,7 @@ func (d *Diff) holding(ctx context.Context, commit string, changes []git.Change,
 		}
 		return plaintext.FirstOf(n.From, n.Path)
 	}
-	for _, n := range changes {
-		args = append(args, ":(literal,top)"+name(n))
-	}
+	args = append(args, each.Of(changes, func(n git.Change) string { return ":(literal,top)" + name(n) })...)
 	out, err := d.Repo.Run(ctx, git.Call{Args: args})
 	if none, ok := errors.AsType[*git.Error](err); ok && none.Code == 1 {
 		return nil, nil
@@ -216,9 +215,7 @@ func (d *Diff) testsWeakened(ctx context.Context, changed []git.Change) error {
 // before it, and with the line, of @@, that each part of the diff begins with.
 func (d *Diff) changedLines(ctx context.Context, paths []string, visit func(line string)) error {
 	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--text", "--unified=0", "--find-renames", d.Base, d.Head, "--"}
-	for _, p := range slices.Compact(paths) {
-		args = append(args, ":(literal,top)"+p)
-	}
+	args = append(args, each.Of(slices.Compact(paths), func(p string) string { return ":(literal,top)" + p })...)
 	out, err := d.Repo.Run(ctx, git.Call{Args: args, Limit: 4 << 20})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"relay/epic"
+	"relay/epic/each"
 )
 
 // Baseline maps the keys of checks to their results on the commit an attempt began from.
@@ -29,13 +30,10 @@ func (b Baseline) Rewrites(path string) bool {
 
 // Red names those of the epic's checks that fail on the base: without that an agent would look for its own mistake.
 func (b Baseline) Red(ofEpic []epic.Check) []string {
-	var names []string
-	for _, check := range List(nil, ofEpic) {
-		if r, ok := b[check.Key()]; ok && !r.Unknown && !r.Passed() {
-			names = append(names, check.Name)
-		}
-	}
-	return names
+	return each.Where(List(nil, ofEpic), func(check Check) (string, bool) {
+		r, ok := b[check.Key()]
+		return check.Name, ok && !r.Unknown && !r.Passed()
+	})
 }
 
 // pass reports whether all of some checks did.
@@ -44,15 +42,12 @@ func (b Baseline) pass(list []Check) bool {
 }
 
 // Early names the checks that must fail before the work, when all checks of the task pass then.
-func (b Baseline) Early(task *epic.Task) (names []string) {
+func (b Baseline) Early(task *epic.Task) []string {
 	list := List(task.Checks, nil)
 	if len(b) == 0 || !b.pass(list) {
 		return nil
 	}
-	for _, check := range MustFail(task) {
-		names = append(names, check.Name)
-	}
-	return names
+	return each.Of(MustFail(task), func(check Check) string { return check.Name })
 }
 
 // MustFail lists the checks of a task that must fail before the work.

@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 )
@@ -53,11 +54,8 @@ func (f *RegressionFinder) landedBefore(tip string) (list []landedTask, last eng
 	return list, last
 }
 
-func commands(checks []epic.Check) (runs []string) {
-	for _, check := range checks {
-		runs = append(runs, check.Run)
-	}
-	return runs
+func commands(checks []epic.Check) []string {
+	return each.Of(checks, func(check epic.Check) string { return check.Run })
 }
 
 // fails returns, in words, that a check of the task fails, and what has landed since the task did.

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/orchestrator/changes"
@@ -185,12 +186,7 @@ func findRepositories(ctx context.Context, wk *Work, names []git.Change) error {
 
 // recordUserFiles records files of the user's own that an agent has put into its commits.
 func recordUserFiles(wk *Work, names []git.Change) {
-	var paths []string
-	for _, n := range names {
-		if n.Code == "A" && wk.Tree.User.Has(n.Path) {
-			paths = append(paths, n.Path)
-		}
-	}
+	paths := each.Where(names, func(n git.Change) (string, bool) { return n.Path, n.Code == "A" && wk.Tree.User.Has(n.Path) })
 	if len(paths) > 0 {
 		wk.State.Note("untracked", "the agent committed "+plaintext.Listed(paths)+", which you had not")
 	}
@@ -255,12 +251,7 @@ func committedFiles(ctx context.Context, wk *Work) (yes bool, deleted []string, 
 	if errors.As(err, &many) || errors.Is(err, git.ErrTooMuch) {
 		return true, nil, nil
 	}
-	for _, n := range names {
-		if n.Code == "D" {
-			deleted = append(deleted, n.Path)
-		}
-	}
-	return len(names) > 0, deleted, err
+	return len(names) > 0, each.Where(names, func(n git.Change) (string, bool) { return n.Path, n.Code == "D" }), err
 }
 
 // keepLeft keeps files that are not part of the work under a ref of their own.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/reanchor/git"
 	"relay/runners"
 )
@@ -57,9 +58,5 @@ func Tools(before []attempts.ToolUse, turn []attempts.ToolUse) []attempts.ToolUs
 
 // ToolsUsed returns how often tools were used, as a runner reports it.
 func ToolsUsed(tools []runners.ToolUse) []attempts.ToolUse {
-	var all []attempts.ToolUse
-	for _, use := range tools {
-		all = append(all, attempts.ToolUse(use))
-	}
-	return all
+	return each.Of(tools, func(use runners.ToolUse) attempts.ToolUse { return attempts.ToolUse(use) })
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/git/worktree"
@@ -47,12 +48,9 @@ func lookForUnasked(ctx context.Context, wk *Work, names []git.Change) error {
 
 // findJunk finds products of tools and large files that the commits add.
 func findJunk(ctx context.Context, wk *Work, names []git.Change) error {
-	var added []string
-	for _, n := range names {
-		if n.Code != "D" && n.Code != "T" && !strings.Contains(n.Path, "\n") && !asked(&wk.Attempt.Task, n.Path) {
-			added = append(added, n.Path)
-		}
-	}
+	added := each.Where(names, func(n git.Change) (string, bool) {
+		return n.Path, n.Code != "D" && n.Code != "T" && !strings.Contains(n.Path, "\n") && !asked(&wk.Attempt.Task, n.Path)
+	})
 	if len(added) == 0 {
 		return nil
 	}
@@ -91,11 +89,9 @@ var (
 
 // reviewed returns the files that a review changes and does not name, but for new documents.
 func reviewed(t *epic.Task, names []git.Change) (list []string) {
-	for _, n := range names {
-		if t.Kind == epic.KindReview && !asked(t, n.Path) && (n.Code != "A" || !document.MatchString(n.Path)) {
-			list = append(list, n.Path)
-		}
-	}
+	list = each.Where(names, func(n git.Change) (string, bool) {
+		return n.Path, t.Kind == epic.KindReview && !asked(t, n.Path) && (n.Code != "A" || !document.MatchString(n.Path))
+	})
 	return list
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/limits"
 	"relay/orchestrator/schedule"
@@ -66,11 +67,7 @@ func (q *Queue) waitForLanding(i int, now time.Duration) (rest time.Duration) {
 
 // Together returns how many of what can land share one run of their checks first. The caller holds Mu.
 func (q *Queue) Together(due []Queued) int {
-	checked := make([]time.Duration, len(due))
-	for i := range due {
-		checked[i] = due[i].checked
-	}
-	return schedule.LandTogether(checked, q.state.O.SlowChecks)
+	return schedule.LandTogether(each.Of(due, func(one Queued) time.Duration { return one.checked }), q.state.O.SlowChecks)
 }
 
 // Due returns what can land now, in the order it became ready. Work that could not land before goes first, and work that
@@ -134,9 +131,5 @@ func (q *Queue) Count() int {
 
 // TasksOf names the tasks of a batch.
 func TasksOf(batch []Queued) []string {
-	names := make([]string, len(batch))
-	for i := range batch {
-		names[i] = batch[i].Attempt.Task.ID
-	}
-	return names
+	return each.Of(batch, func(one Queued) string { return one.Attempt.Task.ID })
 }

@@ -2,6 +2,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -249,9 +250,7 @@ func (f *Result) Fail(o attempts.Outcome, c attempts.Category, why string) {
 func (f *Result) Overrule(o verdict.Overruling) {
 	f.Fail(o.Outcome, o.Category, o.Why)
 	f.Charged, f.Cause, f.Evidence = o.Charged, o.Cause, nil
-	if o.Gate != "" {
-		f.Gate = o.Gate
-	}
+	f.Gate = cmp.Or(o.Gate, f.Gate)
 }
 
 // Reported returns the part of the result that is judged.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/each"
 	"relay/reanchor/git"
 )
 
@@ -56,13 +57,7 @@ type difference map[string]effect
 
 // keys lists the settings whose changes have the effect w.
 func (d difference) keys(w effect) []string {
-	var keys []string
-	for _, key := range slices.Sorted(maps.Keys(d)) {
-		if d[key] == w {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+	return each.Where(slices.Sorted(maps.Keys(d)), func(key string) (string, bool) { return key, d[key] == w })
 }
 
 // compare classifies what has changed from one configuration to another.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -93,19 +94,12 @@ func parse(text []byte) TracedCommand {
 
 // Operands returns the arguments behind the subcommand that are no options. The value of an option that stands by
 // itself is taken for one.
-func (c TracedCommand) Operands() (list []string) {
-	for i := range c.Args {
-		if c.Args[i] != c.Name {
-			continue
-		}
-		for _, arg := range c.Args[i+1:] {
-			if !strings.HasPrefix(arg, "-") {
-				list = append(list, arg)
-			}
-		}
-		break
+func (c TracedCommand) Operands() []string {
+	at := slices.Index(c.Args, c.Name)
+	if at < 0 {
+		return nil
 	}
-	return list
+	return each.Where(c.Args[at+1:], func(arg string) (string, bool) { return arg, !strings.HasPrefix(arg, "-") })
 }
 
 // ChangesCheckout reports whether a command changes HEAD, the index or files where it is run.

@@ -27,6 +27,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/worktree"
@@ -117,9 +118,7 @@ func New(ctx context.Context, o *engine.LocalOptions, home *git.Repo) (*Guard, e
 	}
 	shared := home.CommonDir()
 	files := []string{filepath.Join(shared, "objects", "info", "alternates")}
-	for _, name := range hooks {
-		files = append(files, filepath.Join(shared, "hooks", name))
-	}
+	files = append(files, each.Of(hooks, func(name string) string { return filepath.Join(shared, "hooks", name) })...)
 	w.Tools = &provision.ConfigWatch{
 		Env: append(append([]string{}, o.Env...), o.CommandEnv...), Files: files, Folder: filepath.Join(o.Dir, "runs", o.Run, "user"),
 	}

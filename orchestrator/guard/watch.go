@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/git/worktree"
 	"relay/reanchor/git"
@@ -204,11 +205,7 @@ func abbreviated(commit string) string { return commit[:min(len(commit), 12)] }
 
 // gitLine returns a git command to type in the user's checkout.
 func gitLine(args ...string) string {
-	words := []string{"git"}
-	for _, arg := range args {
-		words = append(words, plaintext.ShellWord(arg))
-	}
-	return strings.Join(words, " ")
+	return strings.Join(append([]string{"git"}, each.Of(args, plaintext.ShellWord)...), " ")
 }
 
 // CheckoutView counts the changes of the user's checkout that one checkout has seen.

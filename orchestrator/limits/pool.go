@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/each"
 )
 
 // PoolOptions say how long runners are left alone and when they are given up.
@@ -305,13 +306,11 @@ func (p *Pool) Closed(now Instant) (list []attempts.Cooldown) {
 }
 
 // Cooldowns lists the runners that are not to be asked now, by name, and since when they may be.
-func (p *Pool) Cooldowns(now Instant) (list []attempts.Cooldown) {
-	for _, name := range slices.Sorted(maps.Keys(p.runners)) {
-		if c := p.runners[name].cooldown(name, now); !c.Until.IsZero() {
-			list = append(list, c)
-		}
-	}
-	return list
+func (p *Pool) Cooldowns(now Instant) []attempts.Cooldown {
+	return each.Where(slices.Sorted(maps.Keys(p.runners)), func(name string) (attempts.Cooldown, bool) {
+		c := p.runners[name].cooldown(name, now)
+		return c, !c.Until.IsZero()
+	})
 }
 
 // Recall restores the cooldowns that an earlier run has recorded. Its back-offs are of relay's own making: they are

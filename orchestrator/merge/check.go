@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
@@ -16,10 +17,7 @@ import (
 // checkStep has the checks pass on the step's tree and fills in the results of a batch. A red step of one goes nowhere; a red step of
 // several is reported and nothing else.
 func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *step) (green bool, err error) {
-	results := make([]engine.Result, len(batch))
-	for i := range batch {
-		results[i] = batch[i].Result
-	}
+	results := each.Of(batch, func(one engine.Verified) engine.Result { return one.Result })
 	unchanged, err := m.unchanged(ctx, batch, made)
 	if err != nil {
 		return false, err
@@ -66,11 +64,7 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 
 // ids lists the tasks of a batch.
 func ids(batch []engine.Verified) []string {
-	all := make([]string, len(batch))
-	for i := range batch {
-		all[i] = batch[i].Attempt.Task.ID
-	}
-	return all
+	return each.Of(batch, func(one engine.Verified) string { return one.Attempt.Task.ID })
 }
 
 // unchanged reports whether what the checks have said of a task's work holds for the step it lands with: the files are the same, and

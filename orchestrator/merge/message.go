@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
@@ -106,9 +107,5 @@ func sinceIn(ctx context.Context, repo *git.Repo, from, to string) string {
 	if err != nil || len(names) == 0 {
 		return message
 	}
-	var paths []string
-	for i := range names {
-		paths = append(paths, names[i].Path)
-	}
-	return message + ", in " + plaintext.Listed(paths)
+	return message + ", in " + plaintext.Listed(each.Of(names, func(one git.Change) string { return one.Path }))
 }

@@ -16,6 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
+	"relay/epic"
+	"relay/epic/each"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/verdict"
@@ -146,11 +148,9 @@ func Judge(opinions []attempts.Opinion, scope review.Scope, strictness review.St
 }
 
 func reviewOpinions(opinions []attempts.Opinion) []review.Opinion {
-	var list []review.Opinion
-	for _, s := range opinions {
-		list = append(list, review.Opinion{Reviewer: s.Reviewer, Verdict: s.Verdict})
-	}
-	return list
+	return each.Of(opinions, func(s attempts.Opinion) review.Opinion {
+		return review.Opinion{Reviewer: s.Reviewer, Verdict: s.Verdict}
+	})
 }
 
 // Record makes durable what reviewers have said of an attempt under way.
@@ -257,10 +257,7 @@ func RecordProofs(f *engine.Result, a engine.Attempt, opinions []attempts.Opinio
 	if len(a.Task.Criteria) == 0 {
 		return
 	}
-	var criteria []review.Criterion
-	for _, c := range a.Task.Criteria {
-		criteria = append(criteria, review.Criterion{Text: c.Text, Check: c.Check})
-	}
+	criteria := each.Of(a.Task.Criteria, func(c epic.Criterion) review.Criterion { return review.Criterion{Text: c.Text, Check: c.Check} })
 	if f.Receipt.Review == nil {
 		f.Receipt.Review = &attempts.Reviewed{}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/relayfiles"
@@ -220,20 +221,14 @@ func (a Answers) RecordMissing(f *engine.Result) {
 
 // Limits returns the limits that reviewers reached in an earlier round.
 func Limits(unable []engine.Unable) []attempts.Cooldown {
-	var list []attempts.Cooldown
-	for _, u := range unable {
-		list = append(list, attempts.Cooldown{Runner: u.Name, Until: u.ResetAt, Named: true, Why: u.Why})
-	}
-	return list
+	return each.Of(unable, func(u engine.Unable) attempts.Cooldown {
+		return attempts.Cooldown{Runner: u.Name, Until: u.ResetAt, Named: true, Why: u.Why}
+	})
 }
 
 // Absent lists who has given no opinion.
 func (a Answers) Absent() []verdict.Absent {
-	list := make([]verdict.Absent, len(a.Missing))
-	for i, e := range a.Missing {
-		list[i] = verdict.Absent{Fault: e.fault, Why: e.Error()}
-	}
-	return list
+	return each.Of(a.Missing, func(e *UnableError) verdict.Absent { return verdict.Absent{Fault: e.fault, Why: e.Error()} })
 }
 
 // UsedBefore is what the reviewers of a killed run have used, by what they have left of their answers below the folder.

@@ -9,6 +9,7 @@ import (
 	"relay/attempts"
 	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
+	"relay/epic/each"
 	"relay/orchestrator/decide"
 )
 
@@ -158,11 +159,8 @@ func appendTask(tasks []artifact.Task, title string, changed []attempts.FileChan
 	if len(tasks) > mostDone {
 		return tasks
 	}
-	files := []string{}
-	for _, c := range changed[:min(len(changed), mostItems)] {
-		files = append(files, c.Path)
-	}
-	return append(tasks, artifact.Task{Task: line(title), Files: files})
+	files := each.Of(changed[:min(len(changed), mostItems)], func(c attempts.FileChange) string { return c.Path })
+	return append(tasks, artifact.Task{Task: line(title), Files: append([]string{}, files...)})
 }
 
 type files struct{ created, modified, deleted list }

@@ -72,9 +72,7 @@ func (p *Projector) ended(e *attempts.Event) Records {
 	}
 	t.left, t.done = nil, &done{ended, e.Task, e.Seq}
 	p.run.done = append(p.run.done, t.done)
-	if ended.Landed != "" {
-		p.tip = ended.Landed
-	}
+	p.tip = cmp.Or(ended.Landed, p.tip)
 	records.Entries = append(records.Entries, p.work(e, started))
 	records.Discussions = append(records.Discussions, p.talk.landedNote(e)...)
 	t.handoffs = nil
@@ -289,12 +287,7 @@ func isDoc(name string) bool {
 	case ".md", ".rst", ".adoc":
 		return true
 	}
-	for folder := range strings.SplitSeq(path.Dir(name), "/") {
-		if strings.HasPrefix(folder, "doc") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(folder string) bool { return strings.HasPrefix(folder, "doc") })
 }
 
 func bugfix(planned *epic.Task, receipt *attempts.Receipt) *ledgersync.BugfixDetails {

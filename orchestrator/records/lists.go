@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -73,11 +74,8 @@ func listOf(lists ...[]string) []string {
 }
 
 // decided returns decisions with their reasons, in the order of what they are about.
-func decided(decisions map[string]string) (lines []string) {
-	for _, what := range sortedKeys(decisions) {
-		lines = append(lines, line(what+": "+decisions[what]))
-	}
-	return lines
+func decided(decisions map[string]string) []string {
+	return each.Of(sortedKeys(decisions), func(what string) string { return line(what + ": " + decisions[what]) })
 }
 
 // last returns the end of a list, with no more items than most.

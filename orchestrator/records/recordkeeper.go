@@ -186,12 +186,7 @@ func (f *follower) upToDate() bool {
 		return false
 	}
 	f.forget(last)
-	for _, k := range f.kinds {
-		if k.Seq < last {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.kinds, func(k *kind) bool { return k.Seq < last })
 }
 
 // forget resets a cursor that is beyond the last event of the log: it is another log's.

@@ -292,9 +292,7 @@ func (p *Projector) runStarted(e *attempts.Event) Records {
 		p.run = run{context: table{}}
 	}
 	p.run.started, p.run.usage = started, attempts.Usage{}
-	if started.Tip != "" {
-		p.tip = started.Tip
-	}
+	p.tip = cmp.Or(started.Tip, p.tip)
 	if plan := p.now.o.Plan(e.Run); plan != nil {
 		if graph, err := epic.NewGraph(plan); err == nil {
 			p.now.epic, p.now.graph = plan, graph
@@ -329,9 +327,7 @@ func (p *Projector) answer(e *attempts.Event, what, why string, from *ledgersync
 
 // runStopped records where a run has left the epic.
 func (p *Projector) runStopped(e *attempts.Event) Records {
-	if tip := cmp.Or(e.RunStopped.Head, e.RunStopped.Tip); tip != "" {
-		p.tip = tip
-	}
+	p.tip = cmp.Or(e.RunStopped.Head, e.RunStopped.Tip, p.tip)
 	records := Records{Entries: []*ledgersync.Entry{p.runHandoff(e)}, Artifacts: atStop(p, e)}
 	p.handoff, p.run.stopped = records.Entries[0], true
 	return records

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"relay/attempts/artifact"
 	"relay/attempts/discussion"
 	"relay/attempts/ledgersync"
+	"relay/epic/each"
 )
 
 // sink is what records of one kind are written to, from the first record on.
@@ -45,6 +47,11 @@ func (k *kind) write(upTo uint64, dry bool) error {
 	return err
 }
 
+// gathered returns the records of one kind, in their order.
+func gathered[T any](found []*Records, of func(*Records) []T) []T {
+	return slices.Concat(each.Of(found, of)...)
+}
+
 // ledgerSink appends to the ledger of LedgerSync.
 type ledgerSink struct {
 	o     *KeeperOptions
@@ -60,10 +67,7 @@ func (s *ledgerSink) close() {
 }
 
 func (s *ledgerSink) put(found []*Records, dry bool) (c Counts, err error) {
-	var list []*ledgersync.Entry
-	for _, f := range found {
-		list = append(list, f.Entries...)
-	}
+	list := gathered(found, func(r *Records) []*ledgersync.Entry { return r.Entries })
 	if c.Records = len(list); c.Records == 0 {
 		return c, nil
 	}
@@ -134,10 +138,7 @@ func (s *artifactSink) close() {
 }
 
 func (s *artifactSink) put(found []*Records, dry bool) (c Counts, err error) {
-	var list []Artifact
-	for _, f := range found {
-		list = append(list, f.Artifacts...)
-	}
+	list := gathered(found, func(r *Records) []Artifact { return r.Artifacts })
 	if len(list) > 0 && s.w == nil {
 		s.w, err = s.o.disk.Artifacts()
 	}
@@ -183,10 +184,7 @@ func (s *discussionSink) close() {
 
 // put keeps what others have added to an entry.
 func (s *discussionSink) put(found []*Records, dry bool) (c Counts, err error) {
-	var list []Discussion
-	for _, f := range found {
-		list = append(list, f.Discussions...)
-	}
+	list := gathered(found, func(r *Records) []Discussion { return r.Discussions })
 	if len(list) == 0 {
 		return c, nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/report"
@@ -21,14 +22,11 @@ type standing struct {
 }
 
 // ids returns the tasks in the order of the plan; without a plan those that events have named.
-func (p *standing) ids() (ids []string) {
+func (p *standing) ids() []string {
 	if p.epic == nil {
 		return sortedKeys(p.ledger.Tasks)
 	}
-	for i := range p.epic.Tasks {
-		ids = append(ids, p.epic.Tasks[i].ID)
-	}
-	return ids
+	return each.Of(p.epic.Tasks, func(t epic.Task) string { return t.ID })
 }
 
 // next returns the tasks that are left, in the order in which they would go, at most so many.
@@ -70,16 +68,10 @@ func (p *standing) waiting() []int {
 }
 
 func (p *standing) gated() []string {
-	var ids []string
 	if p.graph == nil {
 		return nil
 	}
-	for i := range p.graph.Len() {
-		if p.ledger.Record(p.graph.ID(i)).Gate != nil {
-			ids = append(ids, p.graph.ID(i))
-		}
-	}
-	return ids
+	return each.Where(p.ids(), func(id string) (string, bool) { return id, p.ledger.Record(id).Gate != nil })
 }
 
 func (p *standing) blockers(e *attempts.Event) []string {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/verdict"
 )
@@ -66,11 +67,7 @@ func damage(v *attempts.View, run string, last uint64) (found []string) {
 	if v == nil {
 		return nil
 	}
-	for _, f := range v.Faults {
-		if f.File != attempts.LedgerFile {
-			found = append(found, f.Error())
-		}
-	}
+	found = each.Where(v.Faults, func(f attempts.Fault) (string, bool) { return f.Error(), f.File != attempts.LedgerFile })
 	if v.Ahead > last && v.Ledger.Folded.Run == run {
 		found = append(found, fmt.Sprintf("%s: events %d to %d are missing at its end", attempts.EventsPath(run), last+1, v.Ahead))
 	}
@@ -148,9 +145,7 @@ const (
 // Lines returns the findings, the summary first. clock formats times.
 func (r *Report) Lines(clock func(time.Time) string) []string {
 	lines := []string{r.Summary()}
-	for _, what := range r.Damage {
-		lines = append(lines, "damaged: "+what)
-	}
+	lines = append(lines, each.Of(r.Damage, func(what string) string { return "damaged: " + what })...)
 	for i, d := range r.Differences {
 		if i == mostDifferences {
 			lines = append(lines, fmt.Sprintf("  … and %d more; --json has all of them", len(r.Differences)-i))
@@ -185,9 +180,5 @@ func (r *Report) causes() string {
 	list := slices.SortedFunc(maps.Keys(r.Causes), func(a, b verdict.Cause) int {
 		return cmp.Or(cmp.Compare(r.Causes[b], r.Causes[a]), cmp.Compare(a, b))
 	})
-	words := make([]string, len(list))
-	for i, cause := range list {
-		words[i] = fmt.Sprintf("%s (%d)", cause, r.Causes[cause])
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(each.Of(list, func(cause verdict.Cause) string { return fmt.Sprintf("%s (%d)", cause, r.Causes[cause]) }), ", ")
 }

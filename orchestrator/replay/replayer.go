@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/limits"
@@ -297,11 +298,10 @@ func resultOf(s attempts.Step, then *attempts.Ended) engine.Result {
 	return f
 }
 
-func unableOf(s attempts.Step) (list []engine.Unable) {
-	for _, u := range s.Unable {
-		list = append(list, engine.Unable{Name: u.Reviewer, Why: u.Why, ResetAt: u.ResetAt, Outcome: u.Outcome})
-	}
-	return list
+func unableOf(s attempts.Step) []engine.Unable {
+	return each.Of(s.Unable, func(u attempts.UnableToSay) engine.Unable {
+		return engine.Unable{Name: u.Reviewer, Why: u.Why, ResetAt: u.ResetAt, Outcome: u.Outcome}
+	})
 }
 
 // compareCooldowns holds until when runners are not asked against what was recorded.

@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/verdict"
@@ -249,13 +250,8 @@ func (p *Plan) Lines() []string {
 	if len(p.Planned.CriticalPath) > 0 {
 		lines = append(lines, fmt.Sprintf("critical path, recorded: %s; planned: %s", p.Recorded.path(), p.Planned.path()))
 	}
-	for _, what := range p.Damage {
-		lines = append(lines, "damaged: "+what)
-	}
-	for _, u := range p.Unknown {
-		lines = append(lines, "not known: "+u)
-	}
-	return lines
+	lines = append(lines, each.Of(p.Damage, func(what string) string { return "damaged: " + what })...)
+	return append(lines, each.Of(p.Unknown, func(u string) string { return "not known: " + u })...)
 }
 
 func (f *Figures) line() string {

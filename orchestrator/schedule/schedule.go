@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/orchestrator/verdict"
 )
 
@@ -341,11 +342,7 @@ func MissingReviewers(record attempts.TaskRecord) []string {
 	if !ok || !last.AwaitsReview() {
 		return nil
 	}
-	var names []string
-	for _, m := range last.Receipt.Review.Missing {
-		names = append(names, m.Reviewer)
-	}
-	return names
+	return each.Of(last.Receipt.Review.Missing, func(m attempts.Missing) string { return m.Reviewer })
 }
 
 // Select marks the named tasks and all that they depend on, by number. It returns nil, which means all, when none is

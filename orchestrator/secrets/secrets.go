@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"relay/epic/each"
 )
 
 // Redactor replaces secrets by "[redacted NAME]", where NAME is the variable's or the rule's. It does not change
@@ -109,13 +111,6 @@ func (r *Redactor) Matches(s string) (list []Match) {
 	if len(s) < shortest {
 		return nil
 	}
-	for _, at := range r.spans(s) {
-		if at.to-at.from >= minValue {
-			list = append(list, Match{at.name, s[at.from:at.to]})
-		}
-	}
-	for _, at := range shapes(s) {
-		list = append(list, Match{at.name, s[at.from:at.to]})
-	}
-	return list
+	list = each.Where(r.spans(s), func(at span) (Match, bool) { return Match{at.name, s[at.from:at.to]}, at.to-at.from >= minValue })
+	return append(list, each.Of(shapes(s), func(at span) Match { return Match{at.name, s[at.from:at.to]} })...)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/each"
 	"relay/epic/pattern"
 )
 
@@ -58,12 +59,7 @@ func valuesOf(env []string) []value {
 
 // Without returns an environment without the variables that hold a secret.
 func Without(environ []string) (free []string) {
-	for _, entry := range environ {
-		if len(valuesOf([]string{entry})) == 0 {
-			free = append(free, entry)
-		}
-	}
-	return free
+	return each.Where(environ, func(entry string) (string, bool) { return entry, len(valuesOf([]string{entry})) == 0 })
 }
 
 // passwordOf returns the password in a URL with one, as in DATABASE_URL or HTTP_PROXY.

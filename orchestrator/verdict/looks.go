@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -87,11 +88,8 @@ var looks = []look{
 	{
 		Cause: "reviewer out",
 		Seen:  "a reviewer is not logged in, does not start or has no such model, and the others approve",
-		found: func(e *Evidence) (list []string) {
-			for _, m := range e.Panel.Missing {
-				list = append(list, "it has not been reviewed by all: "+m.Why)
-			}
-			return list
+		found: func(e *Evidence) []string {
+			return each.Of(e.Panel.Missing, func(m Absent) string { return "it has not been reviewed by all: " + m.Why })
 		},
 	},
 	{
@@ -144,9 +142,7 @@ func Looks(e *Evidence) (list []attempts.Look) {
 		if l.Approval && e.Panel.Approved {
 			continue
 		}
-		for _, found := range l.found(e) {
-			list = append(list, attempts.Look{Cause: l.Cause, Text: found})
-		}
+		list = append(list, each.Of(l.found(e), func(found string) attempts.Look { return attempts.Look{Cause: l.Cause, Text: found} })...)
 	}
 	return list
 }

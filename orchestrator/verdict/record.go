@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -59,11 +60,7 @@ func (e *Evidence) cutLists() {
 
 // worst returns the index of the missing reviewer that decides. There must be one.
 func (p *Panel) worst() int {
-	faults := make([]ReviewerFault, len(p.Missing))
-	for i, m := range p.Missing {
-		faults[i] = m.Fault
-	}
-	return Worst(faults)
+	return Worst(each.Of(p.Missing, func(m Absent) ReviewerFault { return m.Fault }))
 }
 
 // cutText never empties a text, as an empty one means that nothing was seen.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -190,11 +191,7 @@ var panelRows = []row{
 		needs: []Part{Judged},
 		holds: func(e *Evidence) bool { return len(e.Panel.Missing) > 0 && !e.Panel.Replaced() },
 		words: func(e *Evidence) string {
-			why := make([]string, len(e.Panel.Missing))
-			for i, m := range e.Panel.Missing {
-				why[i] = m.Why
-			}
-			return strings.Join(why, "; ")
+			return strings.Join(each.Of(e.Panel.Missing, func(m Absent) string { return m.Why }), "; ")
 		},
 	},
 	{

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"relay/epic/each"
 )
 
 // Writing returns a git command that may write. It runs without the repository's hooks and without asking for a
@@ -44,9 +46,7 @@ func CheckedOut(ctx context.Context, repo *Repo, branch string) (where string, r
 func inRebase(shared, branch string) bool {
 	dirs := []string{shared}
 	entries, _ := os.ReadDir(filepath.Join(shared, "worktrees")) // there may be none
-	for _, e := range entries {
-		dirs = append(dirs, filepath.Join(shared, "worktrees", e.Name()))
-	}
+	dirs = append(dirs, each.Of(entries, func(e os.DirEntry) string { return filepath.Join(shared, "worktrees", e.Name()) })...)
 	for _, dir := range dirs {
 		for _, text := range Contents(dir, []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"}) {
 			if began := strings.TrimSpace(text); began == branch || "refs/heads/"+began == branch {

@@ -2,12 +2,15 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"relay/epic/each"
 )
 
 // SmallFile is more than any of these has.
@@ -15,11 +18,7 @@ const SmallFile = 1 << 20
 
 // Contents reads files that an agent can write: one that is not there, not a file, or too large, is "".
 func Contents(dir string, names []string) []string {
-	texts := make([]string, len(names))
-	for i, name := range names {
-		texts[i] = Plain(filepath.Join(dir, filepath.FromSlash(name)), SmallFile)
-	}
-	return texts
+	return each.Of(names, func(name string) string { return Plain(filepath.Join(dir, filepath.FromSlash(name)), SmallFile) })
 }
 
 // Plain reads a regular file of at most most bytes; "" when it is anything else.
@@ -70,9 +69,7 @@ func setFolderMode(folder string, d fs.DirEntry, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if mode == 0 {
-		mode = info.Mode().Perm() | 0o700
-	}
+	mode = cmp.Or(mode, info.Mode().Perm()|0o700)
 	if info.Mode().Perm() == mode {
 		return nil
 	}

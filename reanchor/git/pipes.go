@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"relay/epic/each"
 )
 
 // Unblock removes pipes and devices from where git looks for files of its own: it would wait for ever to open one.
@@ -12,9 +14,7 @@ func Unblock(repo *Repo) error {
 	var suspects []string
 	for _, dir := range []string{own, shared, filepath.Join(shared, "info"), filepath.Join(shared, "objects", "info")} {
 		entries, _ := os.ReadDir(dir) // a folder that is not there blocks nothing
-		for _, e := range entries {
-			suspects = append(suspects, filepath.Join(dir, e.Name()))
-		}
+		suspects = append(suspects, each.Of(entries, func(e os.DirEntry) string { return filepath.Join(dir, e.Name()) })...)
 	}
 	for _, name := range []string{".git", ".gitignore", ".gitattributes", ".gitmodules"} {
 		suspects = append(suspects, filepath.Join(repo.Root(), name))

@@ -12,6 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"relay/epic/each"
 )
 
 // Schema is a compiled schema. It is not safe for use by several goroutines at once.
@@ -94,11 +96,8 @@ func (s *Schema) Check(text []byte) []string {
 }
 
 // Sentences says each problem in a sentence.
-func Sentences(problems []Problem) (list []string) {
-	for _, p := range problems {
-		list = append(list, p.String())
-	}
-	return list
+func Sentences(problems []Problem) []string {
+	return each.Of(problems, Problem.String)
 }
 
 // problems lists the errors that have no causes: the others only say that there are some.

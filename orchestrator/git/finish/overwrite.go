@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/git/worktree"
 	"relay/reanchor/git"
@@ -57,11 +58,9 @@ func (f *Step) checkOverwrites(ctx context.Context) error {
 
 // uncommitted lists the changes that are in no commit and would be overwritten. As git does, it leaves those of other files alone.
 func (t touched) uncommitted(changes []git.Change) (blocking []string) {
-	for _, c := range changes {
-		if c.Code != "??" && (t.changed[c.Path] || t.inTheWay(c.Path) || c.From != "" && t.changed[c.From]) {
-			blocking = append(blocking, c.Path)
-		}
-	}
+	blocking = each.Where(changes, func(c git.Change) (string, bool) {
+		return c.Path, c.Code != "??" && (t.changed[c.Path] || t.inTheWay(c.Path) || c.From != "" && t.changed[c.From])
+	})
 	return blocking
 }
 

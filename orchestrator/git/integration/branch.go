@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/reanchor/git"
 )
 
@@ -177,10 +178,7 @@ func moveRefs(ctx context.Context, b *Branch, moves ...move) error {
 				return errMoved
 			}
 		}
-		refs := make([]string, len(moves))
-		for i := range moves {
-			refs[i] = moves[i].ref
-		}
+		refs := each.Of(moves, func(one move) string { return one.ref })
 		if unlocking := git.Unlatch(b.Repo, refs...); unlocking != nil {
 			return errors.Join(err, unlocking)
 		}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"relay/epic/each"
 	"relay/reanchor/git"
 )
 
@@ -36,13 +37,8 @@ func parseCommit(raw string) (c commitObject, err error) {
 	return c, nil
 }
 
-func (c commitObject) values(name string) (found []string) {
-	for _, field := range c.header {
-		if value, ok := strings.CutPrefix(field, name+" "); ok {
-			found = append(found, value)
-		}
-	}
-	return found
+func (c commitObject) values(name string) []string {
+	return each.Where(c.header, func(field string) (string, bool) { return strings.CutPrefix(field, name+" ") })
 }
 
 func (c commitObject) Parents() []string { return c.values("parent") }
@@ -61,10 +57,7 @@ func (c commitObject) Copies(other NamedCommit) bool {
 
 // on returns the commit with another tree and other parents, and without the signatures that those break.
 func (c commitObject) on(tree string, parents ...string) commitObject {
-	header := []string{"tree " + tree}
-	for _, p := range parents {
-		header = append(header, "parent "+p)
-	}
+	header := append([]string{"tree " + tree}, each.Of(parents, func(p string) string { return "parent " + p })...)
 	for _, field := range c.header {
 		switch name, _, _ := strings.Cut(field, " "); name {
 		case "tree", "parent", "gpgsig", "gpgsig-sha256", "mergetag":

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/each"
 	"relay/epic/pattern"
 )
 
@@ -55,11 +56,8 @@ func WithTrailers(message string, trailers []string) string {
 
 // withPeople returns a message with the trailers Co-authored-by and Signed-off-by of commits, each once.
 func withPeople(message string, commits []NamedCommit) string {
-	var trailers []string
 	_, there := trailersOf(trimmed(message))
-	for _, t := range there {
-		trailers = append(trailers, unfolded(t))
-	}
+	trailers := each.Of(there, unfolded)
 	for _, c := range commits {
 		_, there := trailersOf(trimmed(c.message))
 		for _, t := range there {

@@ -28,6 +28,7 @@ import (
 	"sync"
 	"syscall"
 
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/reanchor/git"
@@ -179,13 +180,7 @@ func (p *Pool) Names(context.Context) ([]string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return nil, err
 	}
-	var names []string
-	for _, f := range found {
-		if f.Name() != scratch {
-			names = append(names, f.Name())
-		}
-	}
-	return names, nil
+	return each.Where(found, func(f os.DirEntry) (string, bool) { return f.Name(), f.Name() != scratch }), nil
 }
 
 // borrower returns the repository of the slot at path, which borrows from another.

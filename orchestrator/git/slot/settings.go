@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/each"
 	"relay/reanchor/git"
 )
 
@@ -90,13 +91,8 @@ func inForce(ctx context.Context, repo *git.Repo) (list [][2]string, err error) 
 
 // beyond returns the settings of all whose values has lacks. Of several values of one key those come first that both have.
 func beyond(all, has [][2]string) (more [][2]string) {
-	of := func(list [][2]string, key string) (values []string) {
-		for _, one := range list {
-			if one[0] == key {
-				values = append(values, one[1])
-			}
-		}
-		return values
+	of := func(list [][2]string, key string) []string {
+		return each.Where(list, func(one [2]string) (string, bool) { return one[1], one[0] == key })
 	}
 	for i, one := range all {
 		known, mine := of(has, one[0]), of(all, one[0])

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"relay/attempts/ledgersync"
+	"relay/epic/each"
 	"relay/reanchor/git"
 )
 
@@ -21,12 +22,7 @@ func WithoutRecords(ctx context.Context, repo *git.Repo, changes []git.Change) [
 
 // TrackedRecords returns the files of Others that git tracks.
 func TrackedRecords(ctx context.Context, repo *git.Repo, changes []git.Change) (paths []string) {
-	for _, c := range WithoutRecords(ctx, repo, changes) {
-		if c.Code != "??" {
-			paths = append(paths, c.Path)
-		}
-	}
-	return paths
+	return each.Where(WithoutRecords(ctx, repo, changes), func(c git.Change) (string, bool) { return c.Path, c.Code != "??" })
 }
 
 // OnlyRecords reports whether all that a file of the checkout has beyond a commit are records.

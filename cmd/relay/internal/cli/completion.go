@@ -10,6 +10,8 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
+	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -124,12 +126,7 @@ func (c completer) tasks(cmd *cobra.Command, _ []string) (ids []string) {
 			return ungate && rec.Gate != nil || !ungate && len(rec.Looks()) > 0
 		}
 	}
-	for i := range plan.Epic.Tasks {
-		if t := &plan.Epic.Tasks[i]; fits(t.ID) {
-			ids = append(ids, t.ID+"\t"+t.Title)
-		}
-	}
-	return ids
+	return each.Where(plan.Epic.Tasks, func(t epic.Task) (string, bool) { return t.ID + "\t" + t.Title, fits(t.ID) })
 }
 
 // agents offers the agents that the configuration describes, those of relay.runners first.

@@ -10,6 +10,7 @@ import (
 	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/relayfiles"
@@ -121,9 +122,7 @@ func forgetRuns(ctx context.Context, p *project.Project, runs []cleanedRun) (n i
 	for _, r := range runs {
 		list, failed := reader.List(ctx, sessions.Filter{Run: r.Run})
 		err = errors.Join(err, failed)
-		for i := range list {
-			ids = append(ids, list[i].ID)
-		}
+		ids = append(ids, each.Of(list, func(s sessions.Listed) string { return s.ID })...)
 	}
 	if err = errors.Join(err, reader.Close()); err != nil || len(ids) == 0 {
 		return 0, err

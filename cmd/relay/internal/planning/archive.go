@@ -12,6 +12,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/planner"
 	"relay/orchestrator/relayfiles"
@@ -70,24 +71,16 @@ func ArchiveRefusal(p *project.Project, opts ArchiveOptions) error {
 }
 
 // there returns which files of an epic there are.
-func there(p *project.Project) (old []string) {
-	for _, name := range epicFiles {
-		if project.Exists(p.File(name)) && (name != attempts.RunsDir || len(runsOfEpic(p.File(name))) > 0) {
-			old = append(old, name)
-		}
-	}
-	return old
+func there(p *project.Project) []string {
+	return each.Where(epicFiles, func(name string) (string, bool) {
+		return name, project.Exists(p.File(name)) && (name != attempts.RunsDir || len(runsOfEpic(p.File(name))) > 0)
+	})
 }
 
 // runsOfEpic returns the names of the runs of an epic. Those in which a plan was made belong to none.
-func runsOfEpic(folder string) (names []string) {
+func runsOfEpic(folder string) []string {
 	entries, _ := os.ReadDir(folder) // what cannot be read is not moved
-	for _, e := range entries {
-		if !planner.IsRun(e.Name()) {
-			names = append(names, e.Name())
-		}
-	}
-	return names
+	return each.Where(entries, func(e os.DirEntry) (string, bool) { return e.Name(), !planner.IsRun(e.Name()) })
 }
 
 // replaceable decides whether the epic that is there may go, and returns its id and, if it can be read, its ledger.

@@ -18,6 +18,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/each"
 	"relay/epic/grouping"
 	"relay/epic/importer"
 	"relay/epic/plaintext"
@@ -35,11 +36,8 @@ type PlanRequest struct {
 }
 
 // FormatNames returns what Request.From may be.
-func FormatNames() (names []string) {
-	for _, f := range importer.Formats() {
-		names = append(names, f.Name)
-	}
-	return append(names, blueprintName)
+func FormatNames() []string {
+	return append(each.Of(importer.Formats(), func(f importer.Format) string { return f.Name }), blueprintName)
 }
 
 const blueprintName = "blueprint"
@@ -158,10 +156,9 @@ func readOther(p *project.Project, r PlanRequest, absolute string) (*importer.Pl
 
 // ambiguous says which plans there are.
 func ambiguous(r PlanRequest, found []importer.Found, shown string) error {
-	var hints []string
-	for _, f := range found[:min(len(found), 10)] {
-		hints = append(hints, "relay init "+plaintext.ShellWord(path.Join(shown, f.File)))
-	}
+	hints := each.Of(found[:min(len(found), 10)], func(f importer.Found) string {
+		return "relay init " + plaintext.ShellWord(path.Join(shown, f.File))
+	})
 	return &terminal.Hinted{
 		Err: fmt.Errorf("%s holds %d plans: name one of them", r.Written, len(found)), Code: terminal.Invalid, Hint: strings.Join(hints, "\n"),
 	}

@@ -14,6 +14,7 @@ import (
 
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
+	"relay/epic/each"
 	"relay/orchestrator/engine"
 	"relay/reanchor/git"
 	"relay/runners"
@@ -243,10 +244,7 @@ func (a *Agents) Reviewers() []string {
 
 // otherVendor returns the first agent named as a CLI whose program is there and that is of another type than any runner; none without.
 func (a *Agents) otherVendor() []string {
-	var ours []string
-	for _, name := range a.config.Relay.Runners {
-		ours = append(ours, a.config.Relay.Agents[name].Type)
-	}
+	ours := each.Of(a.config.Relay.Runners, func(name string) string { return a.config.Relay.Agents[name].Type })
 	for _, name := range kinds.Types() {
 		agent, ok := a.config.Relay.Agents[name]
 		if !ok || slices.Contains(ours, agent.Type) {

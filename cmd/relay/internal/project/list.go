@@ -15,6 +15,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/each"
 	"relay/epic/importer"
 	"relay/epic/plaintext"
 	"relay/epic/playlist"
@@ -278,14 +279,11 @@ func (e *ListedEpic) openTip(ctx context.Context, head string) (string, error) {
 const ListedFolder = "epics"
 
 // Listed returns the ids of the epics of playlists that relay has begun to work on in this repository, in order.
-func Listed(p *Project) (ids []string) {
+func Listed(p *Project) []string {
 	entries, _ := os.ReadDir(filepath.Join(p.Home, ListedFolder)) // none: there is no such epic
-	for _, e := range entries {
-		if e.IsDir() && Exists(filepath.Join(p.Home, ListedFolder, e.Name(), "epic.yml")) {
-			ids = append(ids, e.Name())
-		}
-	}
-	return ids
+	return each.Where(entries, func(e os.DirEntry) (string, bool) {
+		return e.Name(), e.IsDir() && Exists(filepath.Join(p.Home, ListedFolder, e.Name(), "epic.yml"))
+	})
 }
 
 // listedDir returns the folder of an epic of a playlist. It fails when there is none of that id.

@@ -16,6 +16,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -85,11 +86,7 @@ func (o *NewOptions) fields(a *cli.App) (*artifact.Artifact, error) {
 func OutcomeNames() string { return names(artifact.Outcomes()) }
 
 func names[T ~string](list []T) string {
-	texts := make([]string, len(list))
-	for i, t := range list {
-		texts[i] = string(t)
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(each.Of(list, func(t T) string { return string(t) }), ", ")
 }
 
 // outcomeOf reads an outcome that a user has typed; "" is none.

@@ -12,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
+	"relay/epic/each"
 	"relay/orchestrator/git/worktree"
 	"relay/reanchor"
 )
@@ -132,10 +133,7 @@ func transition(about *reanchor.Session, left *ledgersync.Entry, agent string) *
 		e.Grounding = &ledgersync.Grounding{PhilosophyRefs: about.Required}
 	}
 	summary := left.SessionSummary
-	var open []string
-	for _, q := range about.Threads {
-		open = append(open, q.Question)
-	}
+	open := each.Of(about.Threads, func(q reanchor.Thread) string { return q.Question })
 	proposed := summary.Deferred[:min(len(summary.Deferred), mostSteps)]
 	if len(proposed) == 0 {
 		proposed = about.Open[:min(len(about.Open), mostSteps)]

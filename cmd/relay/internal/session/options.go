@@ -14,6 +14,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator"
 	"relay/orchestrator/bench"
@@ -106,9 +107,7 @@ func (o *Options) examineAgents(p *project.Project, pl *project.Plan) (warnings 
 	if err != nil {
 		return nil, err
 	}
-	for _, err := range missing {
-		warnings = append(warnings, err.Error())
-	}
+	warnings = each.Of(missing, error.Error)
 	if err := project.CheckAgents(p.Agents, pl); err != nil {
 		return warnings, err
 	}

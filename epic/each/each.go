@@ -1,0 +1,17 @@
+// Package each makes lists of lists: what a function returns of each item.
+package each
+
+// Of returns what f makes of each item, in their order; nil of an empty list.
+func Of[T, V any](list []T, f func(T) V) []V {
+	return Where(list, func(item T) (V, bool) { return f(item), true })
+}
+
+// Where is Of without what f reports false with.
+func Where[T, V any](list []T, f func(T) (V, bool)) (made []V) {
+	for _, item := range list {
+		if v, ok := f(item); ok {
+			made = append(made, v)
+		}
+	}
+	return made
+}
