@@ -192,7 +192,7 @@ type ledgerFile struct {
 	sum   func() string // the hash of the text; that of one that cannot be read is of no ledger
 }
 
-// readLedger returns nil when there is no ledger. The caller closes it.
+// readLedger returns nil without a ledger. The caller closes what it returns.
 func readLedger(fsys durable.FS) (*ledgerFile, error) {
 	f, err := durable.Regular(fsys, LedgerFile, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
