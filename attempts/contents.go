@@ -1,7 +1,6 @@
 package attempts
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -43,6 +42,9 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(Event), keep b
 	file, odd := readLedger(fsys) // before the logs, so that its checksum is in them even while a run goes on
 	if odd != nil && !errors.Is(odd, durable.ErrNotRegular) {
 		return nil, odd
+	}
+	if file != nil {
+		defer file.close()
 	}
 	h, err := newHistory(fsys, g)
 	if err != nil {
@@ -141,7 +143,7 @@ func (c *contents) check(file *ledgerFile) error {
 		c.file.upTo = w.Seq
 		return nil
 	}
-	text, err := file.text()
+	text, err := io.ReadAll(file.content())
 	if err != nil {
 		return err
 	}
@@ -182,14 +184,14 @@ func (c *contents) compare(text []byte) error {
 	return nil
 }
 
-// ledgerFile is attempt-ledger.yml, which is read and hashed while the logs are read.
+// ledgerFile is attempt-ledger.yml. It is hashed while the logs are read, and its text is read only where the hash does not tell enough.
 type ledgerFile struct {
+	file  durable.File
 	stamp durable.Stamp
-	text  func() ([]byte, error)
-	hash  string
+	sum   func() string // the hash of the text; that of one that cannot be read is of no ledger
 }
 
-// readLedger returns nil when there is no ledger.
+// readLedger returns nil without a ledger. The caller closes what it returns.
 func readLedger(fsys durable.FS) (*ledgerFile, error) {
 	f, err := durable.Regular(fsys, LedgerFile, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -202,27 +204,27 @@ func readLedger(fsys durable.FS) (*ledgerFile, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	l := &ledgerFile{stamp: durable.StampOf(info)}
-	l.text = sync.OnceValues(func() ([]byte, error) {
-		defer f.Close()
-		text := bytes.NewBuffer(make([]byte, 0, min(info.Size(), maxLedger)+bytes.MinRead))
-		_, err := text.ReadFrom(io.LimitReader(f, maxLedger+1))
-		sum := sha256.Sum256(text.Bytes())
-		l.hash = hex.EncodeToString(sum[:])
-		return text.Bytes(), err
+	l := &ledgerFile{file: f, stamp: durable.StampOf(info)}
+	l.sum = sync.OnceValue(func() string {
+		of := sha256.New()
+		_, _ = io.Copy(of, l.content())
+		return hex.EncodeToString(of.Sum(nil))
 	})
 	go l.sum()
 	return l, nil
 }
 
-// sum returns the hash of the text; that of one that cannot be read is of no ledger.
-func (l *ledgerFile) sum() string {
-	_, _ = l.text()
-	return l.hash
+// content returns a reader of the text, as far as relay reads it.
+func (l *ledgerFile) content() io.Reader { return io.NewSectionReader(l.file, 0, maxLedger+1) }
+
+// close ends reading, after the hash is known.
+func (l *ledgerFile) close() {
+	l.sum()
+	_ = l.file.Close()
 }
 
 func (l *ledgerFile) parse() (*parsed, error) {
-	text, err := l.text()
+	text, err := io.ReadAll(l.content())
 	if err != nil {
 		return nil, err
 	}

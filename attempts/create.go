@@ -66,6 +66,7 @@ func createFresh(fsys durable.FS, o *Options) (*contents, error) {
 	if err != nil || file == nil {
 		return nil, cmp.Or(err, ErrNoLedger)
 	}
+	defer file.close()
 	h := &history{fsys: fsys, graph: o.Graph, fold: f, next: 1}
 	return &contents{epic: o.Epic, log: h, file: snapshot{stamp: file.stamp, sum: file.sum()}}, nil
 }

@@ -137,7 +137,11 @@ func (n *snapshot) intact(fsys durable.FS) bool {
 		return true
 	}
 	file, err := readLedger(fsys)
-	if err != nil || file == nil || file.sum() != n.sum {
+	if err != nil || file == nil {
+		return false
+	}
+	defer file.close()
+	if file.sum() != n.sum {
 		return false
 	}
 	n.stamp = file.stamp

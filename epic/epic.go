@@ -29,26 +29,26 @@ type Group struct {
 	BlockedBy []string `yaml:"blocked_by"` // names of other groups
 }
 
-// Task is one unit of work, given to one agent at a time.
+// Task is one unit of work, given to one agent at a time. As JSON it is what viewers read of a long plan.
 type Task struct {
 	ID            string        // [A-Za-z][A-Za-z0-9_-]*, at most 32 characters
-	Title         string        `yaml:"title"`
-	Description   string        `yaml:"description"`
-	Kind          Kind          `yaml:"kind"`
-	Priority      int           `yaml:"priority"` // 0 (most urgent) to 3; 2 when the file does not say
-	Points        float64       `yaml:"points"`
-	Files         []string      `yaml:"files"`      // repository-relative paths and globs
-	DependsOn     []string      `yaml:"depends_on"` // as written; Graph adds what groups imply
-	Criteria      []Criterion   `yaml:"acceptance_criteria"`
-	Checks        []Check       `yaml:"checks"`
-	Protected     []string      `yaml:"protected"`
-	Runner        string        `yaml:"runner"`
-	Model         string        `yaml:"model"`
-	Timeout       time.Duration `yaml:"timeout_minutes"` // 0: the configured limit
-	MaxAttempts   int           `yaml:"max_attempts"`    // 0: the configured limit
-	BudgetUSD     float64       `yaml:"budget_usd"`      // 0: none
-	AllowNoChange bool          `yaml:"allow_no_change"`
-	Source        string        `yaml:"source"` // where an imported task stands in the plan it came from: FILE:LINE (ID)
+	Title         string        `yaml:"title" json:",omitempty"`
+	Description   string        `yaml:"description" json:",omitempty"`
+	Kind          Kind          `yaml:"kind" json:",omitempty"`
+	Priority      int           `yaml:"priority" json:",omitempty"` // 0 (most urgent) to 3; 2 when the file does not say
+	Points        float64       `yaml:"points" json:",omitempty"`
+	Files         []string      `yaml:"files" json:",omitempty"`      // repository-relative paths and globs
+	DependsOn     []string      `yaml:"depends_on" json:",omitempty"` // as written; Graph adds what groups imply
+	Criteria      []Criterion   `yaml:"acceptance_criteria" json:",omitempty"`
+	Checks        []Check       `yaml:"checks" json:",omitempty"`
+	Protected     []string      `yaml:"protected" json:",omitempty"`
+	Runner        string        `yaml:"runner" json:",omitempty"`
+	Model         string        `yaml:"model" json:",omitempty"`
+	Timeout       time.Duration `yaml:"timeout_minutes" json:",omitempty"` // 0: the configured limit
+	MaxAttempts   int           `yaml:"max_attempts" json:",omitempty"`    // 0: the configured limit
+	BudgetUSD     float64       `yaml:"budget_usd" json:",omitempty"`      // 0: none
+	AllowNoChange bool          `yaml:"allow_no_change" json:",omitempty"`
+	Source        string        `yaml:"source" json:",omitempty"` // where an imported task stands in the plan it came from: FILE:LINE (ID)
 	Line          int           // where the task begins in the file, from 1; 0 when it came from elsewhere
 }
 

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,9 @@ With --playlist it shows how the epics of a list stand, by their ledgers;
 	return cmd
 }
 
+// shortLimit is for a command that ends at once: with less, collecting what 10,000 tasks leave takes longer than reading them.
+const shortLimit = 128 << 20
+
 func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.schema {
 		return opts.app.PrintJSON(json.RawMessage(status.Schema))
@@ -64,6 +68,7 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.watch {
 		return watchStatus(ctx, opts, p)
 	}
+	debug.SetMemoryLimit(shortLimit)
 	s, err := status.Read(ctx, p, opts.verbose)
 	if err != nil {
 		return err

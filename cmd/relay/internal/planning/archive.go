@@ -21,7 +21,7 @@ import (
 // epicFiles are what belongs to one epic, epic.yml first: without it nothing else counts as an epic.
 var epicFiles = []string{
 	"epic.yml", "attempt-ledger.yml", "attempt-ledger.yml.foreign", "runs", "deferred-findings.jsonl",
-	"imported.yml", "epic.yml.old",
+	"imported.yml", "epic.yml.old", "plan.json",
 }
 
 // ArchiveOptions say how an old epic is put away.

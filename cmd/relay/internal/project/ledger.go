@@ -74,7 +74,7 @@ func (p *Project) ReadWith(
 		defer close(done)
 		view, reading = read()
 	}()
-	pl, err := p.Plan()
+	pl, err := p.plan(p.see)
 	<-done
 	if errors.Is(reading, attempts.ErrNoLedger) {
 		view, reading = &attempts.View{Ledger: &attempts.Ledger{}}, nil
@@ -88,6 +88,7 @@ func (p *Project) ReadWith(
 	if now, warning, err = planInForce(p, view, pl, err); err != nil {
 		return nil, nil, "", err
 	}
+	now.Source = nil // it is long, and those who only look do not need it
 	if have := view.Ledger.EpicID; have != "" && have != now.Epic.ID {
 		return nil, nil, "", &attempts.EpicError{Path: p.Rel(p.File(attempts.LedgerFile)), Have: have, Want: now.Epic.ID}
 	}

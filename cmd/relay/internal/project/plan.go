@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/segmentio/encoding/json"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
@@ -29,7 +32,9 @@ type Plan struct {
 }
 
 // Plan reads and validates the epic of this project.
-func (p *Project) Plan() (*Plan, error) {
+func (p *Project) Plan() (*Plan, error) { return p.plan(ParsePlan) }
+
+func (p *Project) plan(parse func(name string, src []byte) (*Plan, error)) (*Plan, error) {
 	path := p.File("epic.yml")
 	src, err := ReadFile(path, MaxPlan)
 	var odd *irregularError
@@ -49,7 +54,7 @@ func (p *Project) Plan() (*Plan, error) {
 	case err != nil:
 		return nil, err
 	}
-	return ParsePlan(p.Rel(path), src)
+	return parse(p.Rel(path), src)
 }
 
 // ParsePlan reads a plan from the text of epic.yml; name is what its mistakes are reported under.
@@ -63,6 +68,43 @@ func ParsePlan(name string, src []byte) (*Plan, error) {
 		return nil, err
 	}
 	return &Plan{Source: src, Epic: e, Graph: g}, nil
+}
+
+// seenFile has the long plan of the newest run as viewers read it: the YAML of 10,000 tasks takes them longer than all else. A line
+// with a hash of the rest and of the text it was made of comes first. No run works by it.
+const (
+	seenFile = "plan.json"
+	longPlan = 64 << 10
+)
+
+// seal returns the first line of seenFile.
+func (p *Plan) seal(seen []byte) []byte {
+	of := sha256.New()
+	of.Write(p.Source)
+	of.Write(seen)
+	return fmt.Appendf(nil, "%s %x\n", RelayVersion(), of.Sum(nil))
+}
+
+// KeepSeen writes a long plan for viewers. Without it they read epic.yml.
+func KeepSeen(p *Project, pl *Plan) {
+	if seen, err := json.Marshal(pl.Epic); err == nil && len(pl.Source) > longPlan {
+		_ = ReplacePrivate(p.File(seenFile), append(pl.seal(seen), seen...))
+	}
+}
+
+// see reads a plan from the text of epic.yml for those who only look.
+func (p *Project) see(name string, src []byte) (*Plan, error) {
+	pl := &Plan{Source: src, Epic: &epic.Epic{}}
+	if len(src) > longPlan {
+		text, err := ReadFile(p.File(seenFile), MaxPlan)
+		begin := bytes.IndexByte(text, '\n') + 1
+		if err == nil && bytes.Equal(text[:begin], pl.seal(text[begin:])) && json.Unmarshal(text[begin:], pl.Epic) == nil {
+			if pl.Graph, err = epic.NewGraph(pl.Epic); err == nil {
+				return pl, nil
+			}
+		}
+	}
+	return ParsePlan(name, src)
 }
 
 // Task finds a task by the id a user typed.
@@ -95,7 +137,7 @@ func RunPlanSource(p *Project, run string) []byte {
 
 // RunPlan returns the plan of an older run, or pl if that is unknown.
 func RunPlan(p *Project, run string, pl *Plan) *Plan {
-	kept, err := ParsePlan(p.Rel(RunPlanFile(p, run)), RunPlanSource(p, run))
+	kept, err := p.see(p.Rel(RunPlanFile(p, run)), RunPlanSource(p, run))
 	if err != nil || kept.Epic.ID != pl.Epic.ID {
 		return pl
 	}
@@ -135,7 +177,7 @@ func planInForce(p *Project, view *attempts.View, pl *Plan, mistakes error) (now
 	if !IsActive(view) {
 		return pl, "epic.yml has changed since the last run, which used " + p.Rel(RunPlanFile(p, run)), nil
 	}
-	if now, err = ParsePlan(p.Rel(RunPlanFile(p, run)), kept); err != nil {
+	if now, err = p.see(p.Rel(RunPlanFile(p, run)), kept); err != nil {
 		return pl, "", mistakes
 	}
 	warning = "epic.yml has changed since this run began, which follows the plan it had then: relay reload applies it"

@@ -64,7 +64,6 @@ func (f *Follower) begin(ctx context.Context) error {
 	if f.Old() {
 		pl = project.RunPlan(f.Project, f.run, pl)
 	}
-	pl.Source = nil // it is long, and viewers do not show it
 	f.Plan, f.Warnings, f.held, f.tail = pl, append(f.Project.Damage, v.Warnings...), v.Running, v.Tail
 	if f.tail == nil {
 		journal, f.Runs, f.Last, f.tail = nil, nil, 0, attempts.NewTail(f.Project.Dir)
