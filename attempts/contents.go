@@ -1,7 +1,6 @@
 package attempts
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -53,7 +52,10 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(Event), keep b
 	h.keep, h.each = keep, each
 	c := &contents{epic: e, log: h}
 	if file != nil {
-		defer func() { c.file.stamp, c.file.sum = file.stamp, file.sum() }()
+		defer func() {
+			c.file.stamp, c.file.sum = file.stamp, file.sum()
+			file.close()
+		}()
 	}
 	if err := c.fill(file, odd != nil); err != nil {
 		return nil, err
@@ -183,11 +185,11 @@ func (c *contents) compare(text []byte) error {
 	return nil
 }
 
-// ledgerFile is attempt-ledger.yml, which is read and hashed while the logs are read.
+// ledgerFile is attempt-ledger.yml as it was when it was opened; it is hashed while the logs are read.
 type ledgerFile struct {
 	stamp durable.Stamp
-	text  func() ([]byte, error)
-	hash  string
+	file  durable.File
+	sum   func() string // the hash of the text; that of one that cannot be read is of no ledger
 }
 
 // readLedger returns nil when there is no ledger.
@@ -203,24 +205,25 @@ func readLedger(fsys durable.FS) (*ledgerFile, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	l := &ledgerFile{stamp: durable.StampOf(info)}
-	l.text = sync.OnceValues(func() ([]byte, error) {
-		defer f.Close()
-		text := bytes.NewBuffer(make([]byte, 0, min(info.Size(), maxLedger)+bytes.MinRead))
-		_, err := text.ReadFrom(io.LimitReader(f, maxLedger+1))
-		sum := sha256.Sum256(text.Bytes())
-		l.hash = hex.EncodeToString(sum[:])
-		return text.Bytes(), err
+	l := &ledgerFile{stamp: durable.StampOf(info), file: f}
+	l.sum = sync.OnceValue(func() string {
+		h := sha256.New()
+		_, _ = io.Copy(h, l.section())
+		return hex.EncodeToString(h.Sum(nil))
 	})
 	go l.sum()
 	return l, nil
 }
 
-// sum returns the hash of the text; that of one that cannot be read is of no ledger.
-func (l *ledgerFile) sum() string {
-	_, _ = l.text()
-	return l.hash
+func (l *ledgerFile) section() *io.SectionReader { return io.NewSectionReader(l.file, 0, maxLedger+1) }
+
+// close waits for the hash.
+func (l *ledgerFile) close() {
+	l.sum()
+	l.file.Close()
 }
+
+func (l *ledgerFile) text() ([]byte, error) { return io.ReadAll(l.section()) }
 
 func (l *ledgerFile) parse() (*parsed, error) {
 	text, err := l.text()

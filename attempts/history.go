@@ -31,6 +31,7 @@ type history struct {
 	notes  []string
 	keep   bool        // a copy of each log
 	each   func(Event) // is called with every event; may be nil
+	event  Event       // that was read last
 }
 
 // logFile is one run's log, after reading.
@@ -220,8 +221,8 @@ func (h *history) fault(l *logFile, line int, why, hint string) {
 
 func (h *history) line(l *logFile, line *durable.Line) error {
 	h.high = max(h.high, line.Seq)
-	var e Event
-	if err := decode(line.Text, &e); err != nil {
+	e := &h.event
+	if err := decode(line.Text, e); err != nil {
 		h.fault(l, line.Number, "not an event: "+err.Error(), "")
 		return nil //nolint:nilerr // the fault is listed
 	}
@@ -245,8 +246,8 @@ func (h *history) line(l *logFile, line *durable.Line) error {
 		h.fault(l, line.Number, fmt.Sprintf("events %d to %d are missing", h.next, e.Seq-1), "")
 	}
 	h.next, h.sum = e.Seq+1, sum
-	if h.fold.apply(&e); h.each != nil {
-		h.each(e)
+	if h.fold.apply(e); h.each != nil {
+		h.each(*e)
 	}
 	return nil
 }

@@ -118,6 +118,7 @@ func (c *contents) keepCopy(dir string) error {
 func (c *contents) salvage() error {
 	var base *parsed
 	if file, err := readLedger(c.log.fsys); err == nil && file != nil {
+		defer file.close()
 		p, perr := file.parse()
 		_, ours := c.log.fold.written.find(file.sum())
 		if perr == nil && (ours || len(c.log.fold.written) == 0) {
