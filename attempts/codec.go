@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -26,7 +27,7 @@ const (
 // encode appends the line of an event to dst and gives back the event as a reader of that line will see it, so that
 // the memory of a running relay and what a later one reads cannot differ.
 func encode(dst []byte, e Event) ([]byte, Event, error) {
-	canonical(&e)
+	canonical(&e, false)
 	text, err := json.Marshal(e)
 	if err == nil && (len(text) > bigEvent || e.Reviewed != nil) && e.Accepted == nil {
 		e = Event{} // nothing of the copy is the caller's
@@ -51,43 +52,66 @@ func encode(dst []byte, e Event) ([]byte, Event, error) {
 // read in a moment.
 func decode(text []byte, e *Event) error {
 	*e = Event{}
+	if bytes.Contains(text, []byte(`"steps":`)) {
+		e.Steps = make([]Step, 0, 1) // the decoder begins with room for ten
+	}
 	err := durable.Unmarshal(text, e)
-	canonical(e)
+	if len(e.Steps) == 0 {
+		e.Steps = nil
+	}
+	canonical(e, true)
 	if e.RunStopped != nil && e.RunStopped.Reason == "epic_doubtful" { // of an older relay
 		e.RunStopped.Reason = "needs_a_look"
 	}
 	for i := range e.Steps {
-		e.Steps[i].Rules = copied(e.Steps[i].Rules, func(r *Rules) { r.Jobs = min(max(r.Jobs, 0), MaxJobs) })
+		if r := e.Steps[i].Rules; r != nil {
+			r.Jobs = min(max(r.Jobs, 0), MaxJobs)
+		}
 	}
 	return err
 }
 
+// UnmarshalJSON reads a list into memory for as many as it has: the decoder begins with room for ten.
+func (c *CheckRuns) UnmarshalJSON(text []byte) error {
+	*c = make(CheckRuns, 0, bytes.Count(text, []byte(`"exit_code"`)))
+	return durable.Unmarshal(text, (*[]CheckRun)(c))
+}
+
 // canonical replaces what the ledger has no words for: categories of an agent's own, numbers that JSON does not know, which come
-// from a division by zero somewhere else, and numbers that no run has.
-func canonical(e *Event) {
-	e.RunStarted = copied(e.RunStarted, func(rs *RunStarted) {
+// from a division by zero somewhere else, and numbers that no run has. Parts of an event that is not its own it copies first.
+func canonical(e *Event, own bool) {
+	e.RunStarted = part(e.RunStarted, own, func(rs *RunStarted) {
 		rs.Jobs, rs.Settings.TimeoutMinutes = min(max(rs.Jobs, 0), MaxJobs), finite(rs.Settings.TimeoutMinutes)
 	})
-	e.Undone = copied(e.Undone, func(u *Undone) { u.Check.Seconds = finite(u.Check.Seconds) })
-	e.Landing, e.Ended = copied(e.Landing, (*Ended).canonical), copied(e.Ended, (*Ended).canonical)
-	e.EpicReviewed = copied(e.EpicReviewed, func(r *EpicReview) { r.Usage = copied(r.Usage, (*Usage).canonical) })
+	e.Undone = part(e.Undone, own, func(u *Undone) { u.Check.Seconds = finite(u.Check.Seconds) })
+	ended := func(e *Ended) { e.canonical(own) }
+	e.Landing, e.Ended = part(e.Landing, own, ended), part(e.Ended, own, ended)
+	e.EpicReviewed = part(e.EpicReviewed, own, func(r *EpicReview) { r.Usage = part(r.Usage, own, (*Usage).canonical) })
+}
+
+// part changes a part of an event, or a copy of it, and returns that.
+func part[T any](of *T, own bool, change func(*T)) *T {
+	if of == nil {
+		return nil
+	}
+	if !own {
+		made := *of
+		of = &made
+	}
+	change(of)
+	return of
 }
 
 // copied returns a changed copy of a part of an event.
-func copied[T any](part *T, change func(*T)) *T {
-	if part == nil {
-		return nil
-	}
-	made := *part
-	change(&made)
-	return &made
-}
+func copied[T any](of *T, change func(*T)) *T { return part(of, false, change) }
 
-func (e *Ended) canonical() {
+func (e *Ended) canonical(own bool) {
 	e.Receipt.categorise()
 	e.Outcome = cmp.Or(e.Outcome, outcomeOf(e.Result, &e.Receipt))
-	e.Usage = copied(e.Usage, (*Usage).canonical)
-	e.Receipt.Checks = slices.Clone(e.Receipt.Checks)
+	e.Usage = part(e.Usage, own, (*Usage).canonical)
+	if !own {
+		e.Receipt.Checks = slices.Clone(e.Receipt.Checks)
+	}
 	for i := range e.Receipt.Checks {
 		e.Receipt.Checks[i].Seconds = finite(e.Receipt.Checks[i].Seconds)
 	}

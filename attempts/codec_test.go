@@ -56,7 +56,7 @@ func sameDecoding(t *testing.T, text []byte) {
 	t.Helper()
 	var want, got Event
 	werr := json.Unmarshal(text, &want)
-	canonical(&want)
+	canonical(&want, true)
 	gerr := decode(text, &got)
 	if (werr == nil) != (gerr == nil) || werr == nil && !reflect.DeepEqual(got, want) {
 		t.Errorf("%q:\ngot  %+v, %v\nwant %+v, %v", text, got, gerr, want, werr)

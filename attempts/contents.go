@@ -56,7 +56,10 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(Event), keep b
 	h.keep, h.each = keep, each
 	c := &contents{epic: e, log: h}
 	if file != nil {
-		defer func() { c.file.stamp, c.file.sum = file.stamp, file.sum() }()
+		defer func() {
+			c.file.stamp, c.file.sum = file.stamp, file.sum()
+			file.close()
+		}()
 	}
 	if err := c.fill(file, odd != nil); err != nil {
 		return nil, err

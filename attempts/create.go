@@ -1,7 +1,6 @@
 package attempts
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -62,13 +61,9 @@ func createFresh(fsys durable.FS, o *Options) (*contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := readLedger(fsys)
-	if err != nil || file == nil {
-		return nil, cmp.Or(err, ErrNoLedger)
-	}
-	defer file.close()
 	h := &history{fsys: fsys, graph: o.Graph, fold: f, next: 1}
-	return &contents{epic: o.Epic, log: h, file: snapshot{stamp: file.stamp, sum: file.sum()}}, nil
+	file, err := readSnapshot(fsys)
+	return &contents{epic: o.Epic, log: h, file: file}, err
 }
 
 // Self describes this process as the holder of a lock.

@@ -212,7 +212,7 @@ type Receipt struct {
 	Suggestion    string          `json:"suggestion,omitempty" yaml:"suggestion,omitempty" text:"block"`
 	Learning      string          `json:"learning,omitempty" yaml:"learning,omitempty" text:"block"`
 	PatternTags   []string        `json:"pattern_tags,omitempty" yaml:"pattern_tags,omitempty"`
-	Checks        []CheckRun      `json:"checks,omitempty" yaml:"checks,omitempty"`
+	Checks        CheckRuns       `json:"checks,omitempty" yaml:"checks,omitempty"`
 	Claimed       string          `json:"claimed,omitempty" yaml:"claimed,omitempty"` // what the agent said of itself: success or failure
 	ResultFrom    ResultSource    `json:"result_from,omitempty" yaml:"result_from,omitempty"`
 	AlreadyDone   bool            `json:"already_done,omitempty" yaml:"already_done,omitempty"` // nothing had to change: its checks pass on the base
@@ -256,6 +256,9 @@ const (
 	PhaseTask     = "task"     // one of the task, on its work
 	PhaseMerged   = "merged"   // one of the epic, on the work or on the merged tree
 )
+
+// CheckRuns are the acceptance commands of an attempt, in their order.
+type CheckRuns []CheckRun
 
 // CheckRun is one acceptance command as relay ran it.
 type CheckRun struct {

@@ -136,16 +136,22 @@ func (n *snapshot) intact(fsys durable.FS) bool {
 	if err == nil && info.Mode().IsRegular() && durable.StampOf(info).Same(n.stamp) {
 		return true
 	}
-	file, err := readLedger(fsys)
-	if err != nil || file == nil {
-		return false
-	}
-	defer file.close()
-	if file.sum() != n.sum {
+	file, err := readSnapshot(fsys)
+	if err != nil || file.sum != n.sum {
 		return false
 	}
 	n.stamp = file.stamp
 	return true
+}
+
+// readSnapshot returns stamp and hash of the ledger that is there.
+func readSnapshot(fsys durable.FS) (snapshot, error) {
+	file, err := readLedger(fsys)
+	if err != nil || file == nil {
+		return snapshot{}, cmp.Or(err, ErrNoLedger)
+	}
+	defer file.close()
+	return snapshot{stamp: file.stamp, sum: file.sum()}, nil
 }
 
 // Restore looks whether somebody else has changed, replaced or removed the store's own files, the whole folder

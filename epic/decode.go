@@ -17,6 +17,7 @@ type reader struct {
 
 	check   validator
 	top     *places
+	task    places // of the one that is read
 	taskAt  []*places
 	groupAt []*places
 }

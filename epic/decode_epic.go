@@ -173,7 +173,7 @@ func (r *reader) tasks(n *yaml.Node) {
 	if IsNull(n) {
 		parts := r.parts
 		r.parts = nil
-		for _, part := range parts {
+		for i, part := range parts {
 			root, err := Document("", part.text)
 			if err != nil || root == nil {
 				r.problems.add(Place{}, "", "a part of the tasks is not valid: %v", err)
@@ -181,6 +181,7 @@ func (r *reader) tasks(n *yaml.Node) {
 			}
 			r.before = part.line
 			r.tasks(root)
+			r.epic.Tasks = slices.Grow(r.epic.Tasks, len(r.epic.Tasks)/(i+1)*(len(parts)-i-1))
 		}
 		return
 	}
@@ -191,15 +192,19 @@ func (r *reader) tasks(n *yaml.Node) {
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		r.task(n.Content[i], n.Content[i+1])
+		r.oneTask(n.Content[i], n.Content[i+1])
 		if n.Anchor == "" {
 			n.Content[i], n.Content[i+1] = nil, nil // the nodes of a task are freed when it has been read
 		}
 	}
 }
 
-func (r *reader) task(key, value *yaml.Node) {
-	at := newPlaces(placeOf(key))
+func (r *reader) oneTask(key, value *yaml.Node) {
+	at := &places{whole: placeOf(key), keys: r.task.keys, values: r.task.values}
+	clear(at.keys)
+	for field, list := range at.values {
+		at.values[field] = list[:0]
+	}
 	key = Follow(key)
 	if key.Kind != yaml.ScalarNode {
 		r.problems.add(at.whole, "", "a task id must be text, not %s", KindOf(key))

@@ -112,7 +112,7 @@ func TestKeepsLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := reader{problems: &problemList{}, epic: &Epic{}}
+	r := reader{problems: &problemList{}, epic: &Epic{}, task: *newPlaces(Place{})}
 	r.check = validator{problems: r.problems, epic: r.epic, at: r.where}
 	r.tasks(n)
 	if at := r.taskAt[1]; n.Content[3] != nil || at.keys != nil || at.values != nil || len(at.deps) != 2 {

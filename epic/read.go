@@ -70,7 +70,7 @@ func read(name string, src []byte, parts []part) (*Epic, error) {
 	}
 	const hint = "start with version: 2, id:, title: and tasks:"
 	p := &problemList{file: name}
-	r := reader{problems: p, epic: &Epic{}, top: newPlaces(Place{}), parts: parts}
+	r := reader{problems: p, epic: &Epic{}, top: newPlaces(Place{}), task: *newPlaces(Place{}), parts: parts}
 	r.check = validator{problems: p, epic: r.epic, at: r.where}
 	switch {
 	case root == nil:

@@ -37,14 +37,20 @@ type finder struct {
 // TellingLines returns the lines of an output that say why its command failed, in their order: at most three, each clean, without its
 // indentation and of at most 200 bytes. There are none in an empty output.
 func TellingLines(output string) []string {
-	lines, _ := ReadTelling(strings.NewReader(output)) // a text can be read
+	lines, _ := readTelling(bufio.NewReaderSize(strings.NewReader(output), min(len(output), longLine))) // a text can be read
 	return lines
 }
 
 // ReadTelling is Lines for an output of any length, which is read once and not held. With an error it returns what it found until then.
 func ReadTelling(output io.Reader) ([]string, error) {
+	return readTelling(bufio.NewReaderSize(output, longLine))
+}
+
+// longLine is the length of a line, in bytes, of which only the end is looked at.
+const longLine = 64 << 10
+
+func readTelling(r *bufio.Reader) ([]string, error) {
 	var f finder
-	r := bufio.NewReaderSize(output, 64<<10)
 	var begin []byte // of a line that is longer than the buffer of r
 	for {
 		part, err := r.ReadSlice('\n')

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -26,11 +27,12 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if size := max(info.Size(), int64(len(content))); size > limit {
+	content := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+bytes.MinRead))
+	_, err = content.ReadFrom(io.LimitReader(f, limit+1))
+	if size := max(info.Size(), int64(content.Len())); size > limit {
 		return nil, fmt.Errorf("%s has %.1f MiB, more than the %d relay reads", path, float64(size)/(1<<20), limit>>20)
 	}
-	return content, err
+	return content.Bytes(), err
 }
 
 // irregularError means that something else is where a file belongs.
