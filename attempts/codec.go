@@ -86,7 +86,7 @@ func (e *Ended) canonical() {
 	if e.Outcome == "" {
 		e.Outcome = outcomeOf(e.Result, &e.Receipt)
 	}
-	e.Usage = copied(e.Usage, (*Usage).canonical)
+	e.Usage, e.Receipt.SessionUsage = copied(e.Usage, (*Usage).canonical), copied(e.Receipt.SessionUsage, (*Usage).canonical)
 	e.Receipt.Checks = slices.Clone(e.Receipt.Checks)
 	for i := range e.Receipt.Checks {
 		e.Receipt.Checks[i].Seconds = finite(e.Receipt.Checks[i].Seconds)
