@@ -108,7 +108,7 @@ func copied[T any](of *T, change func(*T)) *T { return part(of, false, change) }
 func (e *Ended) canonical(own bool) {
 	e.Receipt.categorise()
 	e.Outcome = cmp.Or(e.Outcome, outcomeOf(e.Result, &e.Receipt))
-	e.Usage = part(e.Usage, own, (*Usage).canonical)
+	e.Usage, e.Receipt.SessionUsage = part(e.Usage, own, (*Usage).canonical), part(e.Receipt.SessionUsage, own, (*Usage).canonical)
 	if !own {
 		e.Receipt.Checks = slices.Clone(e.Receipt.Checks)
 	}

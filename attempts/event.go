@@ -225,7 +225,8 @@ type Receipt struct {
 	WeakerTests   []string  `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"`      // tests that prove less, or something else
 	Looks         []Look    `json:"looks,omitempty" yaml:"looks,omitempty"`                    // of work that lands
 	Review        *Reviewed `json:"review,omitempty" yaml:"review,omitempty"`
-	Extra         string    `json:"extra,omitempty" yaml:"-" text:"block"` // as in Attempt
+	SessionUsage  *Usage    `json:"session_usage,omitempty" yaml:"session_usage,omitempty"` // of the agent's session so far, if not the attempt's
+	Extra         string    `json:"extra,omitempty" yaml:"-" text:"block"`                  // as in Attempt
 }
 
 // AwaitsReview reports whether nothing but a reviewer's opinion was missing.

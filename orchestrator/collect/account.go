@@ -52,6 +52,9 @@ func (f *Account) Spend(turn engine.Result) {
 // Record fills in what the ledger records of the ruling.
 func (f *Account) Record(e *verdict.Evidence, r verdict.Ruling) {
 	f.Rule(e, r)
+	if used := engine.UsageOf(f.Used); !r.Lands() && f.Session != "" && used != f.Usage {
+		f.Receipt.SessionUsage = &used // a later attempt may continue it
+	}
 	if e.End == nil {
 		return
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"relay/attempts"
 	"relay/runners"
 )
@@ -14,14 +16,16 @@ func UsageOf(u runners.Usage) attempts.Usage {
 	}
 }
 
-// SpentBy returns what the attempts have used that had a session.
-func SpentBy(session string, list []attempts.Attempt) (u runners.Usage) {
-	for _, a := range list {
-		if a.Session == session && a.Usage != nil {
-			u = u.Plus(runners.Usage{
-				InputTokens: a.Usage.InputTokens, CachedTokens: a.Usage.CachedTokens, OutputTokens: a.Usage.OutputTokens, CostUSD: a.Usage.CostUSD,
-			})
+// SpentBy returns what a session has used in all of its attempts. The newest one says it, unless that is what the attempts used.
+func SpentBy(session string, list []attempts.Attempt) runners.Usage {
+	var u attempts.Usage
+	for _, a := range slices.Backward(list) {
+		if a.Session == session && a.Receipt.SessionUsage != nil {
+			u.Add(*a.Receipt.SessionUsage)
+			break
+		} else if a.Session == session && a.Usage != nil {
+			u.Add(*a.Usage)
 		}
 	}
-	return u
+	return runners.Usage{InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, CostUSD: u.CostUSD}
 }

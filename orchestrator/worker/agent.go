@@ -25,12 +25,12 @@ type agent struct{ t *attempt }
 // ask writes the brief and runs the agent, or reads what an agent left that ended under a killed run.
 func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
 	t := ag.t
+	t.f.Session, t.f.Used = t.a.Session, t.a.Spent
 	if t.a.Ended {
 		sup, cut := t.files.Ended()
 		return ag.turn(ctx, t.files, turn{sup: sup, session: t.a.Session, used: t.a.Spent, begin: t.a.NewSession, ended: true, cut: cut})
 	}
 	if t.a.Session != "" {
-		t.f.Session, t.f.Used = t.a.Session, t.a.Spent
 		report, err := ag.question(ctx, t.files, reanchor.Answered(t.a.BriefInput), false)
 		if err != nil || report.Outcome != runners.NoSession && report.Outcome != runners.ContextExhausted {
 			return report, err
@@ -181,7 +181,7 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f := collect.AccountOf(report)
+	f := t.f.Turned(report)
 	if len(t.a.Task.Checks) > 0 {
 		f.Presume(attempts.ResultChecks)
 	}
