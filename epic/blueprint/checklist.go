@@ -34,11 +34,9 @@ func checklistItem(p *parser, i *item) {
 		*list = append(*list, strings.TrimLeft(i.raw, "\n"))
 		return
 	}
-	more, words := i.lines[1:], []string{text}
-	for len(more) > 0 && len(pairs(more[0])) == 0 {
-		words, more = append(words, more[0].text), more[1:]
+	for _, l := range i.lines[1:] {
+		text += " " + l.text
 	}
-	text = strings.Join(words, " ")
 	id, title, ok := head(text)
 	if !ok || !strings.ContainsAny(id, "0123456789") {
 		id, title = "", plain(text)
@@ -50,8 +48,8 @@ func checklistItem(p *parser, i *item) {
 		title = unreadable
 	}
 	p.begin(id, title, 7, at)
-	p.cur.draft.end = at.Line + len(more)
-	p.cur.lines(more, nil)
+	p.cur.draft.end = at.Line + len(i.behind)
+	p.cur.lines(i.behind, nil)
 	for k := range i.children {
 		p.cur.block(&i.children[k])
 	}

@@ -157,39 +157,16 @@ func (d *draft) paths(f epic.Field, list []string, v line) (paths []string, more
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// dependsOn reads ids, each of which may be followed by its task's title.
+// dependsOn takes what names tasks, one by one.
 func (d *draft) dependsOn(v line) {
 	for _, piece := range pieces(v) {
-		for word := range strings.SplitSeq(strings.ReplaceAll(piece.text, " & ", " and "), " and ") {
-			if id := leadingID(word); !plaintext.Nothing(id) {
-				d.task.DependsOn = append(d.task.DependsOn, id)
+		for text := range strings.SplitSeq(strings.ReplaceAll(piece.text, " & ", " and "), " and ") {
+			if text = plain(strings.TrimRight(text, ". ")); !plaintext.Nothing(bracket.ReplaceAllString(text, "")) {
+				d.task.DependsOn = append(d.task.DependsOn, text)
 				d.at[epic.FieldDependsOn] = append(d.at[epic.FieldDependsOn], piece.place())
 			}
 		}
 	}
-}
-
-// bareNumber is a reference to a task whose heading is Task 1, 1. Title or 1.2 Title: ids begin with a letter.
-var bareNumber = pattern.New(`^(?i:tasks?[ \t]+)?#?([0-9]{1,6}(?:\.[0-9]{1,3}){0,2})$`)
-
-// numberID is the id of a task that has only a number: T1 of 1, T1-2 of 1.2.
-func numberID(number string) string { return "T" + strings.ReplaceAll(number, ".", "-") }
-
-// leadingID is the id that a reference begins with: T1, T1: Title, T1 (Title), T1 — Title, Task 1. Anything else is taken whole,
-// so that validation reports an unknown task.
-func leadingID(s string) string {
-	s = plain(strings.TrimRight(s, ". "))
-	if m := bareNumber.FindStringSubmatch(s); m != nil {
-		return numberID(m[1])
-	}
-	for _, sep := range []string{":", " (", " — ", " – ", " - "} {
-		if id, _, found := strings.Cut(s, sep); found {
-			if id = leadingID(id); taskID.MatchString(id) {
-				return id
-			}
-		}
-	}
-	return s
 }
 
 // checks reads the commands in code, or takes the whole value for one. It reports whether there was text beside the code.
@@ -223,7 +200,7 @@ func (d *draft) criterion(v line) {
 // cutDepends takes "(depends on T1)" off the end of a title, and stores what it says.
 func (d *draft) cutDepends() {
 	m := titleDepends.FindStringSubmatch(d.task.Title)
-	if m == nil || !taskList.MatchString(strings.TrimSpace(m[1])) {
+	if m == nil || !onlyTasks(m[1]) {
 		return
 	}
 	d.task.Title = strings.TrimSpace(strings.TrimSuffix(d.task.Title, m[0]))

@@ -27,7 +27,6 @@ var fields = map[string]string{
 var (
 	priorities = []string{"p0", "p1", "p2", "p3"}
 
-	taskID = pattern.New(`^[A-Za-z][A-Za-z0-9_-]*$`)
 	amount = pattern.New(`(?i)^[~$]?\s*([0-9]*\.?[0-9]+)\s*(points?|pts?\.?|sp|minutes?|mins?|m|usd|\$|dollars?)?$`)
 )
 

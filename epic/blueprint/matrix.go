@@ -142,10 +142,6 @@ func cells(row line) []line {
 
 // resolveLinks looks up the names in the matrix, now that all tasks and groups are known.
 func resolveLinks(p *parser) {
-	tasks := make(map[string]bool, len(p.epic.Tasks))
-	for i := range p.epic.Tasks {
-		tasks[p.epic.Tasks[i].ID] = true
-	}
 	names := map[string]string{}
 	for _, g := range p.epic.Groups {
 		names[groupKey(g.Name)] = g.Name
@@ -165,16 +161,20 @@ func resolveLinks(p *parser) {
 		}
 		titled := false
 		for _, ref := range at.cells {
-			id := leadingID(ref.text)
-			if plaintext.Nothing(id) {
+			found := p.known.find(ref.text)
+			switch {
+			case len(found) > 0:
+				titled = !onlyTasks(ref.text)
+			case plaintext.Nothing(ref.text), titled && !strings.Contains(ref.text, ":"): // the title before had a comma in it
 				continue
+			default:
+				found = []string{firstID(plain(ref.text))}
 			}
-			if !tasks[id] && titled && !strings.ContainsAny(ref.text, ":") {
-				continue // the title before had a comma in it
+			for _, id := range found {
+				if !p.gone[id] {
+					g.Tasks, at.members = append(g.Tasks, id), append(at.members, ref.place())
+				}
 			}
-			titled = id != plain(ref.text)
-			g.Tasks = append(g.Tasks, id)
-			at.members = append(at.members, ref.place())
 		}
 	}
 }

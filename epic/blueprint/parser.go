@@ -31,7 +31,9 @@ type parser struct {
 	epicDesc []string
 	prose    proseSections
 	done     []string
-	taskless bool // it has no task
+	known    *names          // of all tasks
+	gone     map[string]bool // ids of those that are left out
+	taskless bool            // it has no task
 	unused   []Told
 	offered  Offers
 }

@@ -113,10 +113,13 @@ func (r *taskReader) list(b *block) {
 	var text []string
 	for k := range b.items {
 		i := &b.items[k]
-		if r.entry(i) {
-			continue
+		if !r.entry(i) {
+			text = append(text, strings.TrimLeft(i.raw, "\n"))
 		}
-		text = append(text, strings.TrimLeft(i.raw, "\n"))
+		if len(i.behind) > 0 {
+			r.open = ""
+			r.lines(i.behind, nil)
+		}
 	}
 	r.draft.describe(strings.Join(text, "\n"))
 }
@@ -163,14 +166,9 @@ func (r *taskReader) children(children []block, last pair) {
 
 // values stores the lines of an entry as one value of a field. Blocks below a criterion belong to it.
 func (r *taskReader) values(name string, lines []line, children []block) {
-	own, was := lines[0], r.open
-	words := []string{own.text}
-	k := 1
-	for ; k < len(lines); k++ {
-		if more := pairs(lines[k]); len(more) > 0 && more[0].known {
-			break // markdown takes a line right below a list for a part of its last entry
-		}
-		words = append(words, lines[k].text)
+	own, was, words := lines[0], r.open, []string{}
+	for _, l := range lines {
+		words = append(words, l.text)
 	}
 	words = []string{strings.Join(words, " ")}
 	if name == "criteria" {
@@ -187,10 +185,6 @@ func (r *taskReader) values(name string, lines []line, children []block) {
 		r.block(&children[c])
 	}
 	r.open = was
-	if k < len(lines) {
-		r.open = ""
-		r.lines(lines[k:], nil)
-	}
 }
 
 // code reads a code block: the command of a check when checks were named before, else description.

@@ -112,7 +112,7 @@ func (r *ruler) part(from, to int) line {
 	return line{strings.TrimSpace(text), at.Line, at.Column}
 }
 
-// pieces splits a value at commas that stand neither in code nor in the braces of a glob. Empty pieces are left out.
+// pieces splits a value at commas that stand neither in code nor in brackets or the braces of a glob. Empty pieces are left out.
 func pieces(l line) []line {
 	var list []line
 	depth, begin := 0, 0
@@ -129,9 +129,9 @@ func pieces(l line) []line {
 		}
 		for i, c := range s.text {
 			switch {
-			case c == '{':
+			case c == '{', c == '(':
 				depth++
-			case c == '}':
+			case c == '}', c == ')':
 				depth = max(depth-1, 0)
 			case (c == ',' || c == ';') && depth == 0:
 				add(s.at + i)
