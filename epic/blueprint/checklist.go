@@ -37,7 +37,7 @@ func checklistItem(p *parser, i *item) {
 	for _, l := range i.lines[1:] {
 		text += " " + l.text
 	}
-	id, title, ok := head(text)
+	id, title, ok := head(text, false)
 	if !ok || !strings.ContainsAny(id, "0123456789") {
 		id, title = "", plain(text)
 	} else if title == "" && !strings.HasSuffix(text, ":") { // task 3 says enough
@@ -47,7 +47,7 @@ func checklistItem(p *parser, i *item) {
 		p.add(at, "write - [ ] and a few words", "the task has no title")
 		title = unreadable
 	}
-	p.begin(id, title, 7, at)
+	p.begin(id, title, listed, at)
 	p.cur.draft.end = at.Line + len(i.behind)
 	p.cur.lines(i.behind, nil)
 	for k := range i.children {

@@ -21,6 +21,9 @@ type draft struct {
 	at    map[epic.Field][]epic.Place
 	given map[string]bool // fields with one value
 	desc  []string
+	phase *phase
+	level int  // of its heading
+	named bool // its heading begins with an id
 
 	ended         bool // the plan says that it is done
 	boxes, ticked int
@@ -204,5 +207,6 @@ func (d *draft) cutDepends() {
 		return
 	}
 	d.task.Title = strings.TrimSpace(strings.TrimSuffix(d.task.Title, m[0]))
+	d.given["depends on"] = true
 	d.dependsOn(line{strings.TrimSpace(m[1]), d.whole.Line, d.whole.Column})
 }

@@ -8,6 +8,9 @@ import (
 	"relay/epic/plaintext"
 )
 
+// listed is the level of a task without a heading.
+const listed = 7
+
 // unreadable stands in for a value that has been reported, so that validation does not report it again as missing.
 const unreadable = "?"
 
@@ -15,7 +18,7 @@ const unreadable = "?"
 type taskReader struct {
 	parser *parser // gets the problems
 	draft  *draft
-	level  int    // of the task's heading; 7 for an entry of a checklist
+	level  int    // of the task's heading; listed for an entry of a checklist
 	open   string // the field that a following list or code block belongs to
 }
 
@@ -214,6 +217,7 @@ func (r *taskReader) set(f pair) {
 		if f.value.text == "" {
 			r.open = name // the values follow
 		}
+		r.draft.given[name] = true
 		r.draft.value(name, f.value, f.raw)
 		return
 	case name == "description":

@@ -79,13 +79,13 @@ type source struct {
 	title string          // its first heading of level 1
 	body  []markdown.Line // all but that
 	root  *placed.Node
-	skim  func() (tasks bool, commands blueprint.Offers)
+	skim  func() blueprint.Skimmed
 }
 
 // open reads a file as the form has it.
 func (f Format) open(files fs.FS, name string) (s source, err error) {
 	s = source{files: files, name: name}
-	s.skim = sync.OnceValues(func() (bool, blueprint.Offers) { return blueprint.Skim(name, s.data) })
+	s.skim = sync.OnceValue(func() blueprint.Skimmed { return blueprint.Skim(name, s.data) })
 	if s.data, err = s.text(name); err != nil {
 		return s, err
 	}
@@ -112,7 +112,7 @@ func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
 	}
 	if err == nil {
 		if path.Ext(file) == ".md" { // commands under headings such as Verification
-			_, d.made.Offered = s.skim()
+			d.made.Offered = s.skim().Commands
 			for i := range d.made.Offered {
 				d.made.Offered[i].File = d.at(file)
 			}
