@@ -60,8 +60,8 @@ func (d *draft) scalar(name string, value line) (hint string, ok bool) {
 	switch t := &d.task; name {
 	case "priority":
 		hint = "use p0, p1, p2 or p3"
-		if i := slices.Index(priorities, strings.ToLower(text)); i >= 0 {
-			t.Priority, ok = i, true
+		if m := priorityWord.FindStringSubmatch(text); m != nil {
+			t.Priority, ok = priorities[strings.ToLower(m[1])], true
 		}
 	case "points":
 		hint = "use a number from 0 up, such as 2"

@@ -25,7 +25,11 @@ var fields = map[string]string{
 }
 
 var (
-	priorities = []string{"p0", "p1", "p2", "p3"}
+	priorityWord = pattern.New(`(?i)\b(p[0-4]|critical|urgent|highest|blocker|high|must|medium|normal|should|low|lowest|could)\b`)
+	priorities   = map[string]int{
+		"p0": 0, "critical": 0, "urgent": 0, "highest": 0, "blocker": 0, "p1": 1, "high": 1, "must": 1, "p2": 2, "medium": 2, "normal": 2,
+		"should": 2, "p3": 3, "p4": 3, "low": 3, "lowest": 3, "could": 3,
+	}
 
 	amount = pattern.New(`(?i)^[~$]?\s*([0-9]*\.?[0-9]+)\s*(points?|pts?\.?|sp|minutes?|mins?|m|usd|\$|dollars?)?$`)
 )

@@ -2,6 +2,7 @@ package blueprint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"relay/epic"
@@ -232,7 +233,16 @@ func (r *taskReader) set(f pair) {
 	if plaintext.Nothing(f.value.text) && name != "allow no change" {
 		return
 	}
-	if hint, ok := r.draft.scalar(name, f.value); !ok {
+	another := name == "kind" && !strings.EqualFold(f.key, name) && !slices.Contains(epic.Kinds, strings.ToLower(plain(f.value.text)))
+	hint, ok := "", false
+	if !another {
+		hint, ok = r.draft.scalar(name, f.value)
+	}
+	switch {
+	case ok:
+	case strings.EqualFold(f.key, name):
 		r.parser.add(f.value.place(), hint, "%s cannot be %s", strings.ToLower(f.key), epic.Quoted(plain(f.value.text)))
+	default: // an estimate of another plan
+		r.draft.describe(f.raw)
 	}
 }
