@@ -43,7 +43,9 @@ func readBmad(s source, d *draft) {
 		return
 	}
 	if bmadFile.MatchString(path.Base(s.name)) {
-		r.files(path.Dir(s.name), true)
+		if r.files(path.Dir(s.name), true); len(r.texts) == 1 && r.alone() {
+			return
+		}
 	} else {
 		title, _ := markdown.FirstHeading(s.list)
 		d.title = cmp.Or(markdown.Unformatted(title), d.title)
@@ -57,6 +59,25 @@ func readBmad(s source, d *draft) {
 		r.add(epic, story, "story "+number, nil)
 	}
 	r.order()
+}
+
+// alone takes the boxes below the tasks of a story as the tasks, where there is no other story. It reports whether there are any.
+func (r *bmadReader) alone() bool {
+	d := r.d
+	for _, part := range markdown.Cut(r.from.body, 0) {
+		name := markdown.Unformatted(part.Heading.Rest)
+		if strings.HasPrefix(strings.ToLower(name), "tasks") {
+			boxesOf(d, part.Body, false)
+		} else {
+			d.prose(name, part.Body)
+		}
+	}
+	if len(d.items) == 0 {
+		d.description = nil
+		return false
+	}
+	d.title = cmp.Or(markdown.Unformatted(r.from.title), d.title)
+	return true
 }
 
 // order has stories that wait for an epic wait for all of its stories.
