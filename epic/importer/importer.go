@@ -104,17 +104,22 @@ func (f Format) open(files fs.FS, name string) (s source, err error) {
 
 // draft reads a plan.
 func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
-	d := &draft{made: Plan{Format: f.Name}, file: file, shown: shown, groups: map[string]group{}}
 	s, err := f.open(files, file)
+	return f.of(s, err, shown)
+}
+
+// of reads a plan that was opened, perhaps with an error.
+func (f Format) of(s source, err error, shown string) (*draft, source, error) {
+	d := &draft{made: Plan{Format: f.Name}, file: s.name, shown: shown, groups: map[string]group{}}
 	if wrong, ok := errors.AsType[*placed.Error](err); ok {
 		d.fail(wrong.Line, "%v", wrong.Err)
 		return nil, s, d.problems
 	}
 	if err == nil {
-		if path.Ext(file) == ".md" { // commands under headings such as Verification
+		if path.Ext(s.name) == ".md" { // commands under headings such as Verification
 			d.made.Offered = s.skim().Commands
 			for i := range d.made.Offered {
-				d.made.Offered[i].File = d.at(file)
+				d.made.Offered[i].File = d.at(s.name)
 			}
 			d.made.Count(s.data)
 		}
@@ -127,6 +132,17 @@ func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
 type Found struct {
 	Format Format
 	File   string // below files
+
+	opened source
+}
+
+// Read makes an epic of a plan that was found, as the function Read does.
+func (f Found) Read(shown string, now time.Time) (*Plan, error) {
+	d, _, err := f.Format.of(f.opened, nil, shown)
+	if err != nil {
+		return nil, err
+	}
+	return d.plan(now)
 }
 
 // Find returns the plans that a name means: the file itself, or all that are in the folder. There are none where the file is of no
@@ -158,7 +174,7 @@ func Find(files fs.FS, name string) (list []Found) {
 				known[reading{file, f.in}] = s
 			}
 			if s.name != "" && f.claims(s) {
-				list = append(list, Found{f, file})
+				list = append(list, Found{f, file, s})
 				if f.Name == "bmad" {
 					break // the others say less of the same stories
 				}
