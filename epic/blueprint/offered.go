@@ -1,7 +1,6 @@
 package blueprint
 
 import (
-	"slices"
 	"strings"
 
 	"relay/epic/pattern"
@@ -19,30 +18,6 @@ const mostOffered = 20
 
 // namesChecks tells the heading of a section that says how the whole work is proved.
 func namesChecks(heading string) bool { return checkWords.MatchString(plain(heading)) }
-
-// epicFieldsInProse takes a block of a section beside the tasks that is nothing but fields of the epic: **Checks:** `make test`. It
-// reports false for any other, which is prose.
-func epicFieldsInProse(p *parser, b *block) bool {
-	first := b.first()
-	if len(first) == 0 {
-		return false
-	}
-	field := func(f pair) bool { return ofEpic(f) && f.strict && inCode(f.value) }
-	if slices.ContainsFunc(first, func(l line) bool { found := pairs(l); return len(found) == 0 || !all(found, field) }) {
-		if i := slices.IndexFunc(first, func(l line) bool { return slices.ContainsFunc(pairs(l), ofEpic) }); i >= 0 {
-			p.skip(first[i].line, "this is part of the epic's description; with nothing else in the paragraph, and the value in backticks, it is a field of the epic")
-		}
-		return false
-	}
-	p.whole.block(b)
-	p.whole.open = ""
-	p.prose.last().line = 0
-	return true
-}
-
-func all(list []pair, is func(pair) bool) bool {
-	return !slices.ContainsFunc(list, func(f pair) bool { return !is(f) })
-}
 
 // offer takes note of the commands in code of a block that says how the whole work is proved: the lines of a block of code, and lines
 // of text that begin with code.

@@ -1,9 +1,7 @@
 package blueprint
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	"relay/epic"
 	"relay/epic/pattern"
@@ -21,7 +19,7 @@ type phase struct {
 
 var (
 	phaseHead = pattern.New(`^\W*(?i:phase|milestone|stage|sprint|wave|part|fase|etapa|epic|week|iteration)[ \t]+#?([0-9]{1,3})\b`)
-	phaseWord = pattern.New(`^(?i:phases?|milestones?|stages?|sprints?|waves?|parts?|fases?|etapas?|epics?|weeks?|iterations?)?$`)
+	phaseWord = pattern.New(`^(?i:and|to|through|e|y|phases?|milestones?|stages?|sprints?|waves?|parts?|fases?|etapas?|epics?|weeks?|iterations?)?$`)
 	orderHead = pattern.New(`(?i)\b(?:order|sequence|dependenc(?:y|ies))\b`)
 	allBefore = pattern.New(`(?i)\b(?:all|previous|preceding|prior|every)\b`)
 )
@@ -74,21 +72,18 @@ func (ph *phase) read(b *block) {
 	}
 }
 
-// names returns the phases among some that a phase waits for.
+// names returns the phases among those before it that a phase waits for.
 func (ph *phase) names(before []*phase) (list []*phase) {
+	known := &names{ids: map[string]string{}, words: phaseWord}
+	for _, b := range before {
+		known.ids[idKey(b.number)] = b.number
+	}
 	for _, piece := range ph.after {
-		text := bracket.ReplaceAllString(piece.text, "")
-		for _, m := range reference.FindAllStringSubmatch(text, -1) {
-			from, to, _ := strings.Cut(m[2], "-")
-			for _, b := range before {
-				in := Padded(b.number) >= Padded(from) && Padded(b.number) <= Padded(cmp.Or(to, from))
-				if in && (phaseWord.MatchString(m[1]) || numbers.MatchString(m[1])) {
-					list = append(list, b)
-				}
+		found := known.find(piece.text)
+		for _, b := range before {
+			if slices.Contains(found, b.number) || len(found) == 0 && allBefore.MatchString(piece.text) {
+				list = append(list, b)
 			}
-		}
-		if allBefore.MatchString(text) {
-			list = append(list, before...)
 		}
 	}
 	return list

@@ -270,7 +270,7 @@ func (p *parser) content(b *block) {
 	switch {
 	case p.cur != nil:
 		p.cur.block(b)
-	case (p.preamble || p.section > 0) && len(p.drafts) == 0 && p.ofEpic(b):
+	case (p.preamble || p.section > 0) && len(p.drafts) == 0 && p.ofEpic(b, false):
 	case p.section > 0 && b.kind == list && readChecklist(p, b):
 	case p.section > 0:
 		if p.between != nil {

@@ -79,10 +79,11 @@ func rankOf(heading string) int {
 
 // addProse adds a block to a section beside the tasks.
 func addProse(p *parser, b *block) {
-	if epicFieldsInProse(p, b) {
+	last := p.prose.last()
+	if p.ofEpic(b, true) {
+		last.line = 0
 		return
 	}
-	last := p.prose.last()
 	last.text = append(last.text, b.raw)
 	if last.checks {
 		offer(p, b)

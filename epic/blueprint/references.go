@@ -14,7 +14,8 @@ import (
 // names finds tasks by what a plan calls them.
 type names struct {
 	ids    map[string]string
-	sorted []string // the keys of ids
+	sorted []string        // the keys of ids
+	words  *pattern.Regexp // that may stand before a number
 }
 
 func newNames(drafts []*draft) *names {
@@ -32,7 +33,7 @@ func newNames(drafts []*draft) *names {
 		add(short, d.task.ID)
 		add(title, d.task.ID)
 	}
-	return &names{ids, slices.Sorted(maps.Keys(ids))}
+	return &names{ids, slices.Sorted(maps.Keys(ids)), numbers}
 }
 
 var (
@@ -73,11 +74,11 @@ func (n *names) find(text string) (found []string) {
 		word, name := m[1], m[2]
 		at := end + strings.Index(text[end:], m[0]) + len(m[0])
 		gap := strings.TrimSuffix(text[end:at], name)
-		if end == 0 && beside.MatchString(gap) || end > 0 && !between.MatchString(gap) {
+		if end == 0 && beside.MatchString(gap) || end > 0 && !between.MatchString(gap) && !n.words.MatchString(strings.TrimSpace(gap)) {
 			break
 		}
 		id := n.ids[strings.ToLower(name)]
-		if id = cmp.Or(id, n.ids[idKey(name)]); name[0] <= '9' && word != "" && !numbers.MatchString(word) {
+		if id = cmp.Or(id, n.ids[idKey(name)]); name[0] <= '9' && word != "" && !n.words.MatchString(word) {
 			id = "" // of something else
 		}
 		from, to, _ := strings.Cut(name, "-")
