@@ -117,8 +117,25 @@ func Skim(name string, src []byte) Skimmed {
 	if ok {
 		p.document(blocks(src))
 	}
-	named := slices.DeleteFunc(slices.Clone(p.drafts), func(d *draft) bool { return !d.named || len(d.given) == 0 })
-	return Skimmed{ok && !p.taskless, len(named) > 1 && 2*len(named) >= len(p.drafts), p.offered}
+	return Skimmed{ok && !p.taskless, p.named(), p.offered}
+}
+
+// named reports whether at least half of the tasks, and more than one, have ids of one form, and fields or no boxes below them, which
+// would be the tasks of a checklist.
+func (p *parser) named() bool {
+	many := map[string]int{}
+	seen := map[string]bool{}
+	for _, d := range p.drafts {
+		if id := d.task.ID; d.named && !seen[id] && (len(d.given) > 0 || d.boxes == 0) {
+			seen[id] = true
+			many[digits.ReplaceAllString(id, "")]++
+		}
+	}
+	most := 0
+	for _, n := range many {
+		most = max(most, n)
+	}
+	return most > 1 && 2*most >= len(p.drafts)
 }
 
 // prepare refuses what is not text, and takes out what markdown has no word for: carriage returns and front matter, whose

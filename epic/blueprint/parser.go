@@ -24,6 +24,7 @@ type parser struct {
 	cur      *taskReader
 	titled   bool
 	preamble bool   // before the first section
+	aside    int    // the level of the section beside the work that we are in, or 0
 	ordered  bool   // a section tells the order
 	sections bool   // the document has a section of tasks
 	phase    *phase // the part of the plan that we are in; nil: none
@@ -58,11 +59,12 @@ func (p *parser) add(at epic.Place, hint, format string, args ...any) {
 
 var (
 	// idHead is T1: Title, with or without the word Task, and what is said of it before its title.
-	idHead = pattern.New(`^(?i:task[ \t]+#?)?\[?([A-Za-z][A-Za-z0-9_-]*(?:\.[0-9]{1,4}){0,3})\]?(?:[ \t]*\([^()]{1,20}\))?[ \t]*(?::|[ \t][–—·•-])(?:[ \t]+(.*))?$`)
+	idHead = pattern.New(`^(?i:task[ \t]+#?)?\[?([A-Za-z][A-Za-z0-9_-]*(?:\.[0-9]{1,4}){0,3})\]?(?:[ \t]*(?:\([^()]{1,20}\)|\[[^\[\]]{1,20}\]))*[ \t]*(?:[:：]|[ \t][–—·•-])(?:[ \t]*(.*))?$`)
 	// numHead is 1. Title, Step 1: Title, or 1.2 Title, in which no mark is needed; a title may be missing behind the word Task.
 	numHead = pattern.New(`^((?i:task|step)[ \t]+)?#?([0-9]{1,6}(?:[.][0-9]{1,4}){0,3})(?:[ \t]*\([^()]{1,20}\))?([.:)]|[ \t]+[–—·•-]|$|[ \t])[ \t]*(.*)$`)
 	// looseHead is [T1] Title, T1. Title or T1 Title, which is a task where fields follow.
 	looseHead = pattern.New(`^\[?([A-Za-z][A-Za-z_-]{0,9}[0-9]{1,6}(?:\.[0-9]{1,4}){0,3})\]?[.)]?[ \t]+(.+)$`)
+	noWork    = pattern.New(`(?i)\b(?:requirements?|decisions?|questions?|risks?|goals?|findings?|notes)\W*(?:\(.*)?$`)
 	version   = pattern.New(`^[vV][0-9]+\.`)
 	frontKey  = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 	section   = pattern.New(`^(?i:[0-9.]+[.)]?[ \t]+)?(?i:(?:implementation|development|detailed|engineering) )*(?i:tasks?|work)(?i: list| breakdown| items)?[: ]*$`)
@@ -128,6 +130,9 @@ func (p *parser) document(blocks []block) {
 }
 
 func (p *parser) heading(b *block, rest []block) {
+	if p.aside >= b.level {
+		p.aside = 0
+	}
 	at := epic.Place{Line: b.line, Column: 1}
 	if id, title, ok := p.task(b, rest); ok && !p.isTitle(b) {
 		p.beginTask(id, title, b, rest)
@@ -146,6 +151,9 @@ func (p *parser) heading(b *block, rest []block) {
 	default:
 		p.close()
 		p.phase = p.phase.next(p, b)
+		if p.aside == 0 && (IsAside(b.text) || noWork.MatchString(b.text)) {
+			p.aside = b.level
+		}
 		p.preamble = p.preamble && b.level == 1
 		if p.section > 0 && b.level <= p.section {
 			p.section = 0
@@ -204,7 +212,7 @@ func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 	if !ok {
 		return looseTask(p, b, rest)
 	}
-	here := p.section > 0 || !p.sections && (b.level > 1 || p.titled)
+	here := p.section > 0 || !p.sections && (b.level > 1 || p.titled) && p.aside == 0
 	if here && (id == "" || strings.ContainsAny(id, "0123456789")) {
 		return id, title, true
 	}
