@@ -117,15 +117,15 @@ func Skim(name string, src []byte) Skimmed {
 	if ok {
 		p.document(blocks(src))
 	}
-	return Skimmed{ok && !p.taskless, p.named(), p.offered}
+	return Skimmed{ok && !p.taskless, named(p.drafts), p.offered}
 }
 
 // named reports whether at least half of the tasks, and more than one, have ids of one form, and fields or no boxes below them, which
 // would be the tasks of a checklist.
-func (p *parser) named() bool {
+func named(drafts []*draft) bool {
 	many := map[string]int{}
 	seen := map[string]bool{}
-	for _, d := range p.drafts {
+	for _, d := range drafts {
 		if id := d.task.ID; d.named && !seen[id] && (len(d.given) > 0 || d.boxes == 0) {
 			seen[id] = true
 			many[digits.ReplaceAllString(id, "")]++
@@ -135,7 +135,7 @@ func (p *parser) named() bool {
 	for _, n := range many {
 		most = max(most, n)
 	}
-	return most > 1 && 2*most >= len(p.drafts)
+	return most > 1 && 2*most >= len(drafts)
 }
 
 // prepare refuses what is not text, and takes out what markdown has no word for: carriage returns and front matter, whose

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -141,18 +142,18 @@ func (d *draft) paths(f epic.Field, list []string, v line) (paths []string, more
 			continue
 		}
 		parts := spans(piece.text)
-		code := slices.ContainsFunc(parts, func(s span) bool { return s.code })
+		code := slices.ContainsFunc(parts, func(s inline.Span) bool { return s.Code })
 		if !code {
 			path := note.ReplaceAllString(piece.text, "")
 			more = more || path != piece.text
-			parts = []span{{text: plain(path), code: true}}
+			parts = []inline.Span{{Text: plain(path), Code: true}}
 		}
 		for _, s := range parts {
-			if s.code {
-				list = append(list, lineRange.ReplaceAllString(pattern.CleanPath(s.text), ""))
+			if s.Code {
+				list = append(list, inline.LineRange.ReplaceAllString(pattern.CleanPath(s.Text), ""))
 				d.at[f] = append(d.at[f], piece.place())
 			}
-			more = more || !s.code && strings.ContainsFunc(s.text, isWord)
+			more = more || !s.Code && strings.ContainsFunc(s.Text, isWord)
 		}
 	}
 	return list, more
@@ -176,10 +177,10 @@ func (d *draft) dependsOn(v line) {
 func (d *draft) checks(v line) (more bool) {
 	found := false
 	for _, s := range spans(v.text) {
-		if s.code && s.text != "" {
+		if s.Code && s.Text != "" {
 			found = true
-			d.check(s.text, v.place())
-		} else if strings.ContainsFunc(strings.ReplaceAll(s.text, " and ", ""), isWord) {
+			d.check(s.Text, v.place())
+		} else if strings.ContainsFunc(strings.ReplaceAll(s.Text, " and ", ""), isWord) {
 			more = true
 		}
 	}

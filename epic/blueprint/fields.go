@@ -80,12 +80,12 @@ func keyStarts(s string) []int {
 	starts := []int{0}
 	value := len(boldKey.FindString(s)) // where the value of the last key begins
 	for _, part := range spans(s) {
-		for i := 0; !part.code; {
-			next := strings.Index(part.text[i:], "**")
+		for i := 0; !part.Code; {
+			next := strings.Index(part.Text[i:], "**")
 			if next < 0 {
 				break
 			}
-			at := part.at + i + next
+			at := part.At + i + next
 			i += next + 2
 			m := boldKey.FindStringSubmatch(s[at:])
 			if at < value || m == nil {

@@ -1,12 +1,15 @@
 package blueprint
 
 import (
+	"slices"
 	"strings"
 
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 )
 
 var (
+	listedBox  = pattern.New(`^(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[[ xX-]\]`)
 	checkWords = pattern.New(`(?i)\b(?:checks?|verification|validation|verify|validate)\b`)
 	// likeCommand matches what may be a command, and not a sentence.
 	likeCommand = pattern.New(`^(?:[A-Z_]+=\S+[ \t]+)*[a-z./~\"$(\[!][^\s:*]*(?:[ \t].*)?$`)
@@ -35,8 +38,8 @@ func offer(p *parser, b *block) {
 			if !strings.HasPrefix(l.text, "[") {
 				text = l.text
 			}
-			if parts := spans(text); len(parts) > 0 && parts[0].code {
-				lines = append(lines, line{text: parts[0].text, line: l.line})
+			if parts := spans(text); len(parts) > 0 && parts[0].Code {
+				lines = append(lines, line{text: parts[0].Text, line: l.line})
 			}
 		}
 	default:
@@ -73,4 +76,42 @@ func commandLines(b *block) []line {
 		goesOn = more
 	}
 	return list
+}
+
+// Count counts the headings and boxes of a plan's file, but for those in blocks of code.
+func (p *Plan) Count(src []byte) {
+	fence := ""
+	for text := range strings.Lines(string(src)) {
+		text = strings.TrimSpace(text)
+		switch fence = fenceAfter(fence, text); {
+		case fence != "":
+		case strings.HasPrefix(strings.TrimLeft(text, "#"), " ") && text[0] == '#':
+			p.Headings++
+		case listedBox.MatchString(text):
+			p.Boxes++
+		}
+	}
+}
+
+// Offers are commands that a plan names, each once.
+type Offers []Offered
+
+// Add adds a command.
+func (list *Offers) Add(more Offered) {
+	if !slices.ContainsFunc(*list, func(o Offered) bool { return o.Run == more.Run }) && len(*list) < mostOffered {
+		*list = append(*list, more)
+	}
+}
+
+// AddFrom adds the commands that some texts in a line call for.
+func (list *Offers) AddFrom(file string, line int, texts ...string) {
+	for _, run := range inline.CommandsIn(strings.Join(texts, "\n")) {
+		list.Add(Offered{File: file, Line: line, Run: run})
+	}
+}
+
+// FilesIn adds the paths that a text names to a list, without the lines in them: a.ts:10-20 is a.ts. They stand in code; loose says
+// that they may stand in the text as well.
+func FilesIn(list []string, text string, loose bool) []string {
+	return inline.FilesIn(list, text, loose)
 }

@@ -89,15 +89,15 @@ func (ph *phase) names(before []*phase) (list []*phase) {
 	return list
 }
 
-// ours reports whether a task is written for relay: its id is T1, or it has fields that no other plan has. What such a plan does not order
-// may be done at once.
-func (d *draft) ours() bool {
+// ours reports whether a task is written for relay: its id is T1, or it has fields that no other plan has. Such tasks have no order but the
+// one that they name.
+func ours(d *draft) bool {
 	return d.named && d.task.ID[0] == 'T' || slices.ContainsFunc(ourFields, func(name string) bool { return d.given[name] })
 }
 
 // inOrder has tasks of which none says what it waits for wait for the one before, as they stand: in all of the plan, or in each phase where
 // phases say what they wait for.
-func (p *parser) inOrder() {
+func inOrder(p *parser) {
 	said := slices.ContainsFunc(p.phases, func(ph *phase) bool { return ph.said })
 	if p.ordered && !said {
 		return

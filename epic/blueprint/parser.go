@@ -240,7 +240,7 @@ func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
 // hasBoxes looks for boxes before the next heading.
 func hasBoxes(rest []block) bool {
 	for k := 0; k < len(rest) && rest[k].kind != heading; k++ {
-		if slices.ContainsFunc(rest[k].first(), func(l line) bool { return box.MatchString(l.text) }) {
+		if slices.ContainsFunc(rest[k].first(), func(l line) bool { _, _, boxed := checkbox(l.text); return boxed }) {
 			return true
 		}
 	}
@@ -325,10 +325,10 @@ func (p *parser) finish() {
 			}
 		}
 	}
-	asked := slices.ContainsFunc(p.drafts, func(d *draft) bool { return d.given["depends on"] || d.ours() })
+	asked := slices.ContainsFunc(p.drafts, func(d *draft) bool { return d.given["depends on"] || ours(d) })
 	settleReferences(p)
 	if !asked && len(p.groups) == 0 {
-		p.inOrder()
+		inOrder(p)
 	}
 	p.taskless = p.taskless || len(p.drafts) == 0
 	if len(p.drafts) == 0 && len(p.done) > 0 {

@@ -47,23 +47,6 @@ func noteUnread(p *parser, src []byte) {
 	}
 }
 
-// fenceAfter returns the marks of the block of code that is open behind a line; "" if none is.
-func fenceAfter(open, line string) string {
-	line = strings.TrimSpace(line)
-	if open != "" {
-		if strings.Trim(line, open[:1]) == "" && len(line) >= len(open) {
-			return ""
-		}
-		return open
-	}
-	for _, mark := range []string{"`", "~"} {
-		if n := len(line) - len(strings.TrimLeft(line, mark)); n >= 3 && !strings.Contains(line[n:], mark) {
-			return line[:n]
-		}
-	}
-	return ""
-}
-
 // unreadLine looks at one line of a task.
 func unreadLine(p *parser, d *draft, at int, text string) {
 	if m := plainKey.FindStringSubmatch(text); m != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/plaintext"
 )
 
@@ -99,5 +100,5 @@ func notOfEpic(p *parser, l line) {
 
 // inCode tells a line with something in backticks.
 func inCode(l line) bool {
-	return slices.ContainsFunc(spans(l.text), func(s span) bool { return s.code })
+	return slices.ContainsFunc(spans(l.text), func(s inline.Span) bool { return s.Code })
 }

@@ -102,18 +102,12 @@ func (f Format) open(files fs.FS, name string) (s source, err error) {
 	return s, err
 }
 
-// draft reads a plan.
-func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
-	s, err := f.open(files, file)
-	return f.of(s, err, shown)
-}
-
 // of reads a plan that was opened, perhaps with an error.
-func (f Format) of(s source, err error, shown string) (*draft, source, error) {
+func (f Format) of(s source, err error, shown string) (*draft, error) {
 	d := &draft{made: Plan{Format: f.Name}, file: s.name, shown: shown, groups: map[string]group{}}
 	if wrong, ok := errors.AsType[*placed.Error](err); ok {
 		d.fail(wrong.Line, "%v", wrong.Err)
-		return nil, s, d.problems
+		return nil, d.problems
 	}
 	if err == nil {
 		if path.Ext(s.name) == ".md" { // commands under headings such as Verification
@@ -125,7 +119,7 @@ func (f Format) of(s source, err error, shown string) (*draft, source, error) {
 		}
 		f.read(s, d)
 	}
-	return d, s, err
+	return d, err
 }
 
 // Found is a plan of a form.
@@ -138,11 +132,7 @@ type Found struct {
 
 // Read makes an epic of a plan that was found, as the function Read does.
 func (f Found) Read(shown string, now time.Time) (*Plan, error) {
-	d, _, err := f.Format.of(f.opened, nil, shown)
-	if err != nil {
-		return nil, err
-	}
-	return d.plan(now)
+	return f.Format.plan(f.opened, nil, shown, now)
 }
 
 // Find returns the plans that a name means: the file itself, or all that are in the folder. There are none where the file is of no
@@ -228,7 +218,12 @@ func glob(files fs.FS, folder, pattern string) (names []string) {
 // Read makes an epic of a plan of a form, which has passed the validation of any epic. The plan is a file below files; shown is what
 // problems call the folder. The error is epic.Problems, with the lines of the plan, where the plan is at fault.
 func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, error) {
-	d, _, err := f.draft(files, file, shown)
+	s, err := f.open(files, file)
+	return f.plan(s, err, shown, now)
+}
+
+func (f Format) plan(s source, err error, shown string, now time.Time) (*Plan, error) {
+	d, err := f.of(s, err, shown)
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (r *kiroReader) entry(e *markdown.Entry) {
 	}
 	it := &item{id: cmp.Or(e.Number, markdown.Clip(title, 60)), line: e.Line.N, priority: normal, done: e.Line.Done(), title: title}
 	if parallel {
-		it.beside = "(P) " + e.Parent()
+		it.beside = "of " + e.Parent()
 	}
 	if e.Number == "" {
 		it.as = fmt.Sprintf("T%d", len(r.d.items)+1)
