@@ -1,13 +1,17 @@
 package blueprint
 
-import "strings"
+import (
+	"strings"
+
+	"relay/epic/blueprint/internal/inline"
+)
 
 // readChecklist makes a task of every open box. It reports false when the list has no boxes.
 func readChecklist(p *parser, b *block) bool {
 	found := false
 	for _, i := range b.items {
 		if len(i.lines) > 0 {
-			_, _, boxed := checkbox(i.lines[0].text)
+			_, _, boxed := inline.Checkbox(i.lines[0].text)
 			found = found || boxed
 		}
 	}
@@ -24,7 +28,7 @@ func checklistItem(p *parser, i *item) {
 	if len(i.lines) == 0 {
 		return
 	}
-	text, checked, boxed := checkbox(i.lines[0].text)
+	text, checked, boxed := inline.Checkbox(i.lines[0].text)
 	at := i.lines[0].place()
 	if !boxed || checked {
 		list := &p.done
@@ -39,9 +43,9 @@ func checklistItem(p *parser, i *item) {
 	}
 	id, title, ok := head(text, false)
 	if !ok || !strings.ContainsAny(id, "0123456789") {
-		id, title = "", plain(text)
+		id, title = "", inline.Plain(text)
 	} else if title == "" && !strings.HasSuffix(text, ":") { // task 3 says enough
-		title = plain(text)
+		title = inline.Plain(text)
 	}
 	if title == "" {
 		p.add(at, "write - [ ] and a few words", "the task has no title")

@@ -57,7 +57,7 @@ func (d *draft) place(ref epic.Ref) epic.Place {
 
 // scalar stores a field that has one value. It reports false, with a hint, for a value that the field cannot have.
 func (d *draft) scalar(name string, value line) (hint string, ok bool) {
-	text := plain(value.text)
+	text := inline.Plain(value.text)
 	switch t := &d.task; name {
 	case "priority":
 		hint = "use p0, p1, p2 or p3"
@@ -141,12 +141,12 @@ func (d *draft) paths(f epic.Field, list []string, v line) (paths []string, more
 		if plaintext.Nothing(piece.text) {
 			continue
 		}
-		parts := spans(piece.text)
+		parts := inline.Spans(piece.text)
 		code := slices.ContainsFunc(parts, func(s inline.Span) bool { return s.Code })
 		if !code {
 			path := note.ReplaceAllString(piece.text, "")
 			more = more || path != piece.text
-			parts = []inline.Span{{Text: plain(path), Code: true}}
+			parts = []inline.Span{{Text: inline.Plain(path), Code: true}}
 		}
 		for _, s := range parts {
 			if s.Code {
@@ -165,7 +165,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 func (d *draft) dependsOn(v line) {
 	for _, piece := range pieces(v) {
 		for text := range strings.SplitSeq(strings.ReplaceAll(piece.text, " & ", " and "), " and ") {
-			if text = plain(strings.TrimRight(text, ". ")); !plaintext.Nothing(bracket.ReplaceAllString(text, "")) {
+			if text = inline.Plain(strings.TrimRight(text, ". ")); !plaintext.Nothing(bracket.ReplaceAllString(text, "")) {
 				d.task.DependsOn = append(d.task.DependsOn, text)
 				d.at[epic.FieldDependsOn] = append(d.at[epic.FieldDependsOn], piece.place())
 			}
@@ -176,7 +176,7 @@ func (d *draft) dependsOn(v line) {
 // checks reads the commands in code, or takes the whole value for one. It reports whether there was text beside the code.
 func (d *draft) checks(v line) (more bool) {
 	found := false
-	for _, s := range spans(v.text) {
+	for _, s := range inline.Spans(v.text) {
 		if s.Code && s.Text != "" {
 			found = true
 			d.check(s.Text, v.place())

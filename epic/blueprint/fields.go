@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 )
 
@@ -79,7 +80,7 @@ func pairs(l line) []pair {
 func keyStarts(s string) []int {
 	starts := []int{0}
 	value := len(boldKey.FindString(s)) // where the value of the last key begins
-	for _, part := range spans(s) {
+	for _, part := range inline.Spans(s) {
 		for i := 0; !part.Code; {
 			next := strings.Index(part.Text[i:], "**")
 			if next < 0 {

@@ -2,6 +2,7 @@ package blueprint
 
 import (
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 )
 
@@ -47,4 +48,4 @@ func KindOf(title string) epic.Kind {
 }
 
 // IsAside reports whether a heading is that of a section whose boxes are not work.
-func IsAside(heading string) bool { return aside.MatchString(plain(heading)) }
+func IsAside(heading string) bool { return aside.MatchString(inline.Plain(heading)) }

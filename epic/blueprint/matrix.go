@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -69,7 +70,7 @@ func readMatrix(p *parser, b *block) bool {
 func header(names []line) (columns, bool) {
 	c := columns{group: -1, tasks: -1, blockedBy: -1, status: -1, count: len(names)}
 	for i, name := range names {
-		switch text := strings.ToLower(plain(name.text)); {
+		switch text := strings.ToLower(inline.Plain(name.text)); {
 		case strings.HasPrefix(text, "group"):
 			c.group = i
 		case strings.HasPrefix(text, "task"):
@@ -97,13 +98,13 @@ func readRow(p *parser, row line, c columns) {
 	}
 	g := groupAt{whole: cell(c.group).place(), cells: refs(cell(c.tasks))}
 	for _, ref := range refs(cell(c.blockedBy)) {
-		if name := plain(ref.text); !plaintext.Nothing(name) {
+		if name := inline.Plain(ref.text); !plaintext.Nothing(name) {
 			g.blockers = append(g.blockers, name)
 			g.blockedBy = append(g.blockedBy, ref.place())
 		}
 	}
 	p.groups = append(p.groups, g)
-	p.epic.Groups = append(p.epic.Groups, epic.Group{Name: plain(cell(c.group).text)})
+	p.epic.Groups = append(p.epic.Groups, epic.Group{Name: inline.Plain(cell(c.group).text)})
 }
 
 // refs splits a cell into what it lists.
@@ -168,7 +169,7 @@ func resolveLinks(p *parser) {
 			case plaintext.Nothing(ref.text), titled && !strings.Contains(ref.text, ":"): // the title before had a comma in it
 				continue
 			default:
-				found = []string{firstID(plain(ref.text))}
+				found = []string{firstID(inline.Plain(ref.text))}
 			}
 			for _, id := range found {
 				if !p.gone[id] {

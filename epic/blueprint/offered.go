@@ -20,7 +20,7 @@ var (
 const mostOffered = 20
 
 // namesChecks tells the heading of a section that says how the whole work is proved.
-func namesChecks(heading string) bool { return checkWords.MatchString(plain(heading)) }
+func namesChecks(heading string) bool { return checkWords.MatchString(inline.Plain(heading)) }
 
 // offer takes note of the commands in code of a block that says how the whole work is proved: the lines of a block of code, and lines
 // of text that begin with code.
@@ -38,7 +38,7 @@ func offer(p *parser, b *block) {
 			if !strings.HasPrefix(l.text, "[") {
 				text = l.text
 			}
-			if parts := spans(text); len(parts) > 0 && parts[0].Code {
+			if parts := inline.Spans(text); len(parts) > 0 && parts[0].Code {
 				lines = append(lines, line{text: parts[0].Text, line: l.line})
 			}
 		}
@@ -83,7 +83,7 @@ func (p *Plan) Count(src []byte) {
 	fence := ""
 	for text := range strings.Lines(string(src)) {
 		text = strings.TrimSpace(text)
-		switch fence = fenceAfter(fence, text); {
+		switch fence = inline.FenceAfter(fence, text); {
 		case fence != "":
 		case strings.HasPrefix(strings.TrimLeft(text, "#"), " ") && text[0] == '#':
 			p.Headings++

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -28,7 +29,7 @@ var ourFields = []string{"checks", "points", "kind", "runner", "model", "timeout
 
 // isGroup reports whether a heading is that of a phase with tasks below it.
 func isGroup(b *block, rest []block) bool {
-	if !phaseHead.MatchString(plain(b.text)) {
+	if !phaseHead.MatchString(inline.Plain(b.text)) {
 		return false
 	}
 	for k := range rest {
@@ -47,9 +48,9 @@ func isGroup(b *block, rest []block) bool {
 
 // next returns the phase that a heading is in, which is none of a task.
 func (ph *phase) next(p *parser, b *block) *phase {
-	name := plain(b.text)
+	name := inline.Plain(b.text)
 	if m := phaseHead.FindStringSubmatch(name); m != nil {
-		p.phases = append(p.phases, &phase{number: m[1], name: plaintext.Head(name, 100), level: b.level, at: epic.Place{Line: b.line, Column: 1}})
+		p.phases = append(p.phases, &phase{number: m[1], name: plaintext.Head(name, 100), level: b.level, at: epic.Place{Line: b.line}})
 		return p.phases[len(p.phases)-1]
 	}
 	if ph != nil && b.level <= ph.level {
@@ -59,8 +60,8 @@ func (ph *phase) next(p *parser, b *block) *phase {
 }
 
 // read takes what a phase says that it waits for.
-func (ph *phase) read(b *block) {
-	if ph == nil {
+func (ph *phase) read(p *parser, b *block) {
+	if ph == nil || p.cur != nil {
 		return
 	}
 	for _, l := range b.first() {
@@ -97,24 +98,31 @@ func ours(d *draft) bool {
 
 // inOrder has tasks of which none says what it waits for wait for the one before, as they stand: in all of the plan, or in each phase where
 // phases say what they wait for.
-func inOrder(p *parser) {
+func inOrder(p *parser, asked bool) {
 	said := slices.ContainsFunc(p.phases, func(ph *phase) bool { return ph.said })
-	if p.ordered && !said {
+	if p.ordered && !said || asked || len(p.groups) > 0 {
 		return
 	}
-	tasks := map[*phase][]string{}
 	var last *draft
 	for _, d := range p.drafts {
 		if last != nil && d.level < listed && last.level < listed && (!said || d.phase == last.phase) {
 			d.task.DependsOn, d.at[epic.FieldDependsOn] = []string{last.task.ID}, []epic.Place{d.whole}
 		}
-		tasks[d.phase], last = append(tasks[d.phase], d.task.ID), d
+		last = d
+	}
+	if said {
+		groupPhases(p)
+	}
+}
+
+// groupPhases makes groups of phases that say what they wait for.
+func groupPhases(p *parser) {
+	tasks := map[*phase][]string{}
+	for _, d := range p.drafts {
+		tasks[d.phase] = append(tasks[d.phase], d.task.ID)
 	}
 	waits := map[*phase][]string{} // the groups that it waits for, or those of one without tasks
 	for k, ph := range p.phases {
-		if !said {
-			break
-		}
 		for _, b := range ph.names(p.phases[:k]) {
 			if len(tasks[b]) > 0 {
 				waits[ph] = append(waits[ph], b.name)

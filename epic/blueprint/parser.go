@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -64,7 +65,7 @@ var (
 	numHead = pattern.New(`^((?i:task|step)[ \t]+)?#?([0-9]{1,6}(?:[.][0-9]{1,4}){0,3})(?:[ \t]*\([^()]{1,20}\))?([.:)]|[ \t]+[–—·•-]|$|[ \t])[ \t]*(.*)$`)
 	// looseHead is [T1] Title, T1. Title or T1 Title, which is a task where fields follow.
 	looseHead = pattern.New(`^\[?([A-Za-z][A-Za-z_-]{0,9}[0-9]{1,6}(?:\.[0-9]{1,4}){0,3})\]?[.)]?[ \t]+(.+)$`)
-	noWork    = pattern.New(`(?i)\b(?:requirements?|decisions?|questions?|risks?|goals?|findings?|notes)\W*(?:\(.*)?$`)
+	noWork    = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:\w+ ){0,3}(?:requirements?|decisions?|questions?|risks?|goals?|findings?|notes)\W*(?:\(.*)?$`)
 	version   = pattern.New(`^[vV][0-9]+\.`)
 	frontKey  = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 	section   = pattern.New(`^(?i:[0-9.]+[.)]?[ \t]+)?(?i:(?:implementation|development|detailed|engineering) )*(?i:tasks?|work)(?i: list| breakdown| items)?[: ]*$`)
@@ -72,13 +73,13 @@ var (
 
 // IsSection reports whether a heading is that of the section with the tasks.
 func IsSection(text string) bool {
-	text = plain(text)
+	text = inline.Plain(text)
 	return section.MatchString(text) && !strings.EqualFold(strings.TrimRight(text, ": "), "work")
 }
 
 // headText is a heading without formatting, and without the marks that it begins with.
 func headText(text string) string {
-	return strings.TrimLeftFunc(plain(text), func(r rune) bool { return r != '[' && r != '#' && !isWord(r) })
+	return strings.TrimLeftFunc(inline.Plain(text), func(r rune) bool { return r != '[' && r != '#' && !isWord(r) })
 }
 
 // head reads a task's id and title from a heading. A number alone is one only in the section of tasks.
@@ -88,14 +89,14 @@ func head(text string, inside bool) (id, title string, ok bool) {
 		named := strings.HasPrefix(strings.ToLower(m[1]), "task")
 		marked := m[1] != "" || strings.TrimSpace(m[3]) != "" || strings.Contains(m[2], ".")
 		if named || inside && marked && m[4] != "" {
-			return numberID(m[2]), plain(m[4]), true
+			return numberID(m[2]), inline.Plain(m[4]), true
 		}
 	}
 	if m := idHead.FindStringSubmatch(text); m != nil && !version.MatchString(m[1]) {
 		if strings.EqualFold(m[1], "task") {
 			m[1] = "" // Task: Title has no id
 		}
-		return numberID(m[1]), plain(m[2]), true
+		return numberID(m[1]), inline.Plain(m[2]), true
 	}
 	return "", "", false
 }
@@ -130,10 +131,8 @@ func (p *parser) document(blocks []block) {
 }
 
 func (p *parser) heading(b *block, rest []block) {
-	if p.aside >= b.level {
-		p.aside = 0
-	}
 	at := epic.Place{Line: b.line, Column: 1}
+	p.aside = asideAt(p.aside, b)
 	if id, title, ok := p.task(b, rest); ok && !p.isTitle(b) {
 		p.beginTask(id, title, b, rest)
 		return
@@ -147,13 +146,10 @@ func (p *parser) heading(b *block, rest []block) {
 	case b.level == 1 && !p.titled && p.section == 0:
 		p.close()
 		p.titled = true
-		p.epic.Title = plain(b.text)
+		p.epic.Title = inline.Plain(b.text)
 	default:
 		p.close()
 		p.phase = p.phase.next(p, b)
-		if p.aside == 0 && (IsAside(b.text) || noWork.MatchString(b.text)) {
-			p.aside = b.level
-		}
 		p.preamble = p.preamble && b.level == 1
 		if p.section > 0 && b.level <= p.section {
 			p.section = 0
@@ -164,6 +160,17 @@ func (p *parser) heading(b *block, rest []block) {
 		}
 		p.between = b
 	}
+}
+
+// asideAt returns the level of the section beside the work that a heading is in, or begins, given that before it; 0: none.
+func asideAt(before int, b *block) int {
+	switch {
+	case before > 0 && before < b.level:
+		return before
+	case IsAside(b.text) || noWork.MatchString(b.text):
+		return b.level
+	}
+	return 0
 }
 
 // isTitle tells the heading that is the epic's title: the first of level 1, whatever it looks like.
@@ -201,7 +208,7 @@ func firstWords(rest []block) string {
 		return ""
 	}
 	sentence, _, _ := strings.Cut(first.text, ". ")
-	return plaintext.Head(strings.TrimRight(plain(sentence), ".:"), 100)
+	return plaintext.Head(strings.TrimRight(inline.Plain(sentence), ".:"), 100)
 }
 
 // task tells whether a heading begins a task. In the section of tasks, and in a document without one, T1: is enough; any
@@ -226,21 +233,21 @@ func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
 	if p.cur != nil && b.level > p.cur.level {
 		name = "checks"
 	}
-	_, field := fieldName(strings.TrimRight(plain(b.text), ": "))
+	_, field := fieldName(strings.TrimRight(inline.Plain(b.text), ": "))
 	beside := p.cur != nil && b.level == p.cur.level && !IsAside(b.text) && !namesChecks(b.text) && hasBoxes(rest)
 	if field || isGroup(b, rest) || !beside && (p.section == 0 || b.level <= p.section || !hasFields(rest, name)) {
 		return "", "", false
 	}
-	if m := looseHead.FindStringSubmatch(plain(b.text)); m != nil {
+	if m := looseHead.FindStringSubmatch(inline.Plain(b.text)); m != nil {
 		return m[1], m[2], true
 	}
-	return "", plain(b.text), true
+	return "", inline.Plain(b.text), true
 }
 
 // hasBoxes looks for boxes before the next heading.
 func hasBoxes(rest []block) bool {
 	for k := 0; k < len(rest) && rest[k].kind != heading; k++ {
-		if slices.ContainsFunc(rest[k].first(), func(l line) bool { _, _, boxed := checkbox(l.text); return boxed }) {
+		if slices.ContainsFunc(rest[k].first(), func(l line) bool { _, _, boxed := inline.Checkbox(l.text); return boxed }) {
 			return true
 		}
 	}
@@ -272,9 +279,7 @@ func (p *parser) content(b *block) {
 	if b.kind == paragraph && readMatrix(p, b) {
 		return
 	}
-	if p.cur == nil {
-		p.phase.read(b)
-	}
+	p.phase.read(p, b)
 	switch {
 	case p.cur != nil:
 		p.cur.block(b)
@@ -282,7 +287,7 @@ func (p *parser) content(b *block) {
 	case p.section > 0 && b.kind == list && readChecklist(p, b):
 	case p.section > 0:
 		if p.between != nil {
-			p.skip(p.between.line, "the heading %s is not a task, and its text is part of the description of the epic", epic.Quoted(plain(p.between.text)))
+			p.skip(p.between.line, "the heading %s is not a task, and its text is part of the description of the epic", epic.Quoted(inline.Plain(p.between.text)))
 			p.epicDesc = append(p.epicDesc, p.between.raw)
 			p.between = nil
 		}
@@ -299,7 +304,7 @@ func (p *parser) close() {
 		p.drafts = append(p.drafts, p.cur.draft)
 	}
 	if p.between != nil {
-		p.skip(p.between.line, "the heading %s is not a task, and briefs leave it out", epic.Quoted(plain(p.between.text)))
+		p.skip(p.between.line, "the heading %s is not a task, and briefs leave it out", epic.Quoted(inline.Plain(p.between.text)))
 	}
 	p.cur, p.between = nil, nil
 }
@@ -325,11 +330,7 @@ func (p *parser) finish() {
 			}
 		}
 	}
-	asked := slices.ContainsFunc(p.drafts, func(d *draft) bool { return d.given["depends on"] || ours(d) })
-	settleReferences(p)
-	if !asked && len(p.groups) == 0 {
-		inOrder(p)
-	}
+	inOrder(p, settleReferences(p))
 	p.taskless = p.taskless || len(p.drafts) == 0
 	if len(p.drafts) == 0 && len(p.done) > 0 {
 		p.add(p.sectAt, "", "nothing is left to do in it: %s done", plaintext.Count(len(p.done), "item"))

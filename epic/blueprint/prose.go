@@ -3,6 +3,8 @@ package blueprint
 import (
 	"slices"
 	"strings"
+
+	"relay/epic/blueprint/internal/inline"
 )
 
 // prose is a section beside the tasks, which becomes a part of the epic's description.
@@ -68,7 +70,7 @@ var proseRanks = []struct {
 }
 
 func rankOf(heading string) int {
-	heading = strings.ToLower(plain(heading))
+	heading = strings.ToLower(inline.Plain(heading))
 	for _, r := range proseRanks {
 		if slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(heading, w) }) {
 			return r.rank

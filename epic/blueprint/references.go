@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 )
 
@@ -65,7 +66,7 @@ func idKey(id string) string {
 
 // find returns the tasks that a text names: by an id or heading, or all of a range such as T1–T4.
 func (n *names) find(text string) (found []string) {
-	text = plain(bracket.ReplaceAllString(text, ""))
+	text = inline.Plain(bracket.ReplaceAllString(text, ""))
 	if id := cmp.Or(n.ids[strings.ToLower(text)], n.begins(text)); id != "" {
 		return []string{id}
 	}
@@ -146,8 +147,9 @@ func Padded(id string) string {
 }
 
 // settleReferences puts the ids of tasks in the place of what the plan calls them, and leaves out tasks that are done. It reports names
-// that are not like those of tasks; validation reports the others.
-func settleReferences(p *parser) {
+// that are not like those of tasks; validation reports the others. It returns whether tasks have an order of their own.
+func settleReferences(p *parser) (asked bool) {
+	asked = slices.ContainsFunc(p.drafts, func(d *draft) bool { return d.given["depends on"] || ours(d) })
 	p.known, p.gone = newNames(p.drafts), map[string]bool{}
 	known, done, boxed, ids := p.known, p.gone, map[string]bool{}, slices.Sorted(maps.Values(p.known.ids))
 	for _, d := range p.drafts {
@@ -157,7 +159,7 @@ func settleReferences(p *parser) {
 		}
 	}
 	for _, row := range p.states { // cells behind the task's name others
-		id := func(cell line) string { return known.ids[strings.ToLower(plain(cell.text))] }
+		id := func(cell line) string { return known.ids[strings.ToLower(inline.Plain(cell.text))] }
 		at := slices.IndexFunc(row.cells, func(cell line) bool { return id(cell) != "" })
 		if at >= 0 && (row.words || !boxed[id(row.cells[at])]) {
 			done[id(row.cells[at])] = true
@@ -172,6 +174,7 @@ func settleReferences(p *parser) {
 		}
 		return done[d.task.ID]
 	})
+	return asked
 }
 
 // settle settles what a task waits for.

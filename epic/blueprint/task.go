@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/plaintext"
 )
 
@@ -46,7 +47,7 @@ func (r *taskReader) block(b *block) {
 // heading reads a heading below the task's own: the name of a field that is a list, or a part of the description.
 func (r *taskReader) heading(b *block) {
 	r.open = ""
-	if name, _ := fieldName(strings.TrimRight(plain(b.text), ": ")); isList(name) {
+	if name, _ := fieldName(strings.TrimRight(inline.Plain(b.text), ": ")); isList(name) {
 		r.open = name
 		return
 	}
@@ -134,7 +135,7 @@ func (r *taskReader) entry(i *item) bool {
 		return false
 	}
 	first := i.lines[0]
-	rest, ticked, boxed := checkbox(first.text)
+	rest, ticked, boxed := inline.Checkbox(first.text)
 	found := pairs(first)
 	switch {
 	case boxed:
@@ -233,7 +234,7 @@ func (r *taskReader) set(f pair) {
 	if plaintext.Nothing(f.value.text) && name != "allow no change" {
 		return
 	}
-	another := name == "kind" && !strings.EqualFold(f.key, name) && !slices.Contains(epic.Kinds, strings.ToLower(plain(f.value.text)))
+	another := name == "kind" && !strings.EqualFold(f.key, name) && !slices.Contains(epic.Kinds, strings.ToLower(inline.Plain(f.value.text)))
 	hint, ok := "", false
 	if !another {
 		hint, ok = r.draft.scalar(name, f.value)
@@ -241,7 +242,7 @@ func (r *taskReader) set(f pair) {
 	switch {
 	case ok:
 	case strings.EqualFold(f.key, name):
-		r.parser.add(f.value.place(), hint, "%s cannot be %s", strings.ToLower(f.key), epic.Quoted(plain(f.value.text)))
+		r.parser.add(f.value.place(), hint, "%s cannot be %s", strings.ToLower(f.key), epic.Quoted(inline.Plain(f.value.text)))
 	default: // an estimate of another plan
 		r.draft.describe(f.raw)
 	}

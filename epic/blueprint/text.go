@@ -15,11 +15,6 @@ var (
 	note    = pattern.New(`[ \t]*\([^()]*\)$`)
 )
 
-// The words of package inline that are used all over.
-var (
-	plain, checkbox, spans, fenceAfter = inline.Plain, inline.Checkbox, inline.Spans, inline.FenceAfter
-)
-
 // ruler turns offsets in a line into columns, as long as they do not go back.
 type ruler struct {
 	line
@@ -52,7 +47,7 @@ func pieces(l line) []line {
 		}
 		begin = to + 1
 	}
-	for _, s := range spans(l.text) {
+	for _, s := range inline.Spans(l.text) {
 		if s.Code {
 			continue
 		}

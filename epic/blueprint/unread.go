@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -41,7 +42,7 @@ func noteUnread(p *parser, src []byte) {
 			next++
 		}
 		text = strings.TrimRight(text, "\r\n")
-		if fence = fenceAfter(fence, text); next > 0 && fence == "" && at <= p.drafts[next-1].end {
+		if fence = inline.FenceAfter(fence, text); next > 0 && fence == "" && at <= p.drafts[next-1].end {
 			unreadLine(p, p.drafts[next-1], at, text)
 		}
 	}

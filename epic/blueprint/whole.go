@@ -12,7 +12,7 @@ import (
 // epic's.
 var wholeFields = []string{"Checks", "Protected"}
 
-// ofEpic reads a block outside of tasks that names checks of the whole epic, or what it protects, in backticks. It reports false for a block
+// ofEpic reads a block outside of tasks that names checks of the whole epic, or what it protects, in backticks. It is false for a block
 // without any of these fields. Above the tasks one that has them and something else, or is nearly one, is a problem: taken for description
 // it would leave the epic without what it was to be held to. In a section beside them it is prose, and told.
 func (p *parser) ofEpic(b *block, beside bool) bool {
@@ -100,5 +100,5 @@ func notOfEpic(p *parser, l line) {
 
 // inCode tells a line with something in backticks.
 func inCode(l line) bool {
-	return slices.ContainsFunc(spans(l.text), func(s inline.Span) bool { return s.Code })
+	return slices.ContainsFunc(inline.Spans(l.text), func(s inline.Span) bool { return s.Code })
 }
