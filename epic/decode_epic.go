@@ -23,7 +23,7 @@ var (
 	checkKeys     = keysOf[Check]("checks", "a check")
 	criterionKeys = keysOf[Criterion]("acceptance_criteria", "an acceptance criterion")
 
-	kinds        = []string{"feature", "bugfix", "review", "chore", "verify", "person"}
+	Kinds        = []string{"feature", "bugfix", "review", "chore", "verify", "person"}
 	expectations = []string{string(ExpectPass), string(ExpectRedThenGreen)}
 	priorities   = []string{"p0", "p1", "p2", "p3"}
 )

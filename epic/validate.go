@@ -111,8 +111,8 @@ func (v *validator) task(i int) {
 		v.problems.add(at(FieldID), hint, "%s", fault)
 	}
 	v.title(at(FieldTitle), t.Title, "task "+t.ID)
-	if !slices.Contains(kinds, string(t.Kind)) {
-		v.problems.add(at(FieldKind), v.problems.didYouMean(string(t.Kind), kinds, "use feature, bugfix, review, chore, verify or person"), "kind %s is not known", Quoted(string(t.Kind)))
+	if !slices.Contains(Kinds, string(t.Kind)) {
+		v.problems.add(at(FieldKind), v.problems.didYouMean(string(t.Kind), Kinds, "use feature, bugfix, review, chore, verify or person"), "kind %s is not known", Quoted(string(t.Kind)))
 	}
 	if t.Priority < 0 || t.Priority > 3 {
 		v.problems.add(at(FieldPriority), "use p0, p1, p2 or p3", "priority %d is not known", t.Priority)

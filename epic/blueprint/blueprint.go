@@ -103,15 +103,39 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 	return nil, p.problems.Sorted()
 }
 
-// Skim reads a text that need not be a blueprint. It reports whether it has a task that Parse recognises, whatever else is wrong with it,
-// and returns the commands that it names under headings such as Verification or Checks.
-func Skim(name string, src []byte) (tasks bool, commands Offers) {
+// Skimmed is what a text that need not be a blueprint has of one, whatever else is wrong with it.
+type Skimmed struct {
+	Tasks    bool   // open ones
+	Named    bool   // several of their headings begin with an id, such as T-01: it is a blueprint, whatever other forms it resembles
+	Commands Offers // under headings such as Verification or Checks
+}
+
+// Skim reads a text that need not be a blueprint.
+func Skim(name string, src []byte) Skimmed {
 	p := newParser(name, &epic.Epic{})
 	src, ok := p.prepare(src)
 	if ok {
 		p.document(blocks(src))
 	}
-	return ok && !p.taskless, p.offered
+	return Skimmed{ok && !p.taskless, named(p.drafts), p.offered}
+}
+
+// named reports whether at least half of the tasks, and more than one, have ids of one form, and fields or no boxes below them, which
+// would be the tasks of a checklist.
+func named(drafts []*draft) bool {
+	many := map[string]int{}
+	seen := map[string]bool{}
+	for _, d := range drafts {
+		if id := d.task.ID; d.named && !seen[id] && (len(d.given) > 0 || d.boxes == 0) {
+			seen[id] = true
+			many[digits.ReplaceAllString(id, "")]++
+		}
+	}
+	most := 0
+	for _, n := range many {
+		most = max(most, n)
+	}
+	return most > 1 && 2*most >= len(drafts)
 }
 
 // prepare refuses what is not text, and takes out what markdown has no word for: carriage returns and front matter, whose

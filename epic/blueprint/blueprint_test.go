@@ -91,9 +91,9 @@ var mistakes = []struct{ name, src, want string }{
 	{"budget", top + "## T1: a\n- **Budget:** lots\n", `4:15: budget cannot be "lots" (write dollars, such as 2.50)`},
 	{"unknown field", top + "## T1: a\n- **Prioritty:** p1\n- **Owner:** me\n", `4:3: unknown field "Prioritty" in task T1 (did you mean **Priority:**?)`},
 	{
-		"values", top + "## T1: a\n- **Priority:** high | **Points:** many\n- **Kind:** bug\n- **Timeout:** 9999999\n- **Max attempts:** 1.5\n- **Allow no change:** perhaps\n- **Points:** 3\n",
-		`4:17: priority cannot be "high" (use p0, p1, p2 or p3)
-4:36: points cannot be "many" (use a number from 0 up, such as 2)
+		"values", top + "## T1: a\n- **Priority:** p9 | **Points:** many\n- **Kind:** bug\n- **Timeout:** 9999999\n- **Max attempts:** 1.5\n- **Allow no change:** perhaps\n- **Points:** 3\n",
+		`4:17: priority cannot be "p9" (use p0, p1, p2 or p3)
+4:34: points cannot be "many" (use a number from 0 up, such as 2)
 5:13: kind "bug" is not known (use feature, bugfix, review, chore, verify or person)
 6:16: timeout cannot be "9999999" (write minutes, such as 30)
 7:21: max attempts cannot be "1.5" (write a whole number, such as 3)

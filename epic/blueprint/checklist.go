@@ -1,13 +1,17 @@
 package blueprint
 
-import "strings"
+import (
+	"strings"
+
+	"relay/epic/blueprint/internal/inline"
+)
 
 // readChecklist makes a task of every open box. It reports false when the list has no boxes.
 func readChecklist(p *parser, b *block) bool {
 	found := false
 	for _, i := range b.items {
 		if len(i.lines) > 0 {
-			_, _, boxed := checkbox(i.lines[0].text)
+			_, _, boxed := inline.Checkbox(i.lines[0].text)
 			found = found || boxed
 		}
 	}
@@ -24,7 +28,7 @@ func checklistItem(p *parser, i *item) {
 	if len(i.lines) == 0 {
 		return
 	}
-	text, checked, boxed := checkbox(i.lines[0].text)
+	text, checked, boxed := inline.Checkbox(i.lines[0].text)
 	at := i.lines[0].place()
 	if !boxed || checked {
 		list := &p.done
@@ -34,24 +38,22 @@ func checklistItem(p *parser, i *item) {
 		*list = append(*list, strings.TrimLeft(i.raw, "\n"))
 		return
 	}
-	more, words := i.lines[1:], []string{text}
-	for len(more) > 0 && len(pairs(more[0])) == 0 {
-		words, more = append(words, more[0].text), more[1:]
+	for _, l := range i.lines[1:] {
+		text += " " + l.text
 	}
-	text = strings.Join(words, " ")
-	id, title, ok := head(text)
+	id, title, ok := head(text, false)
 	if !ok || !strings.ContainsAny(id, "0123456789") {
-		id, title = "", plain(text)
+		id, title = "", inline.Plain(text)
 	} else if title == "" && !strings.HasSuffix(text, ":") { // task 3 says enough
-		title = plain(text)
+		title = inline.Plain(text)
 	}
 	if title == "" {
 		p.add(at, "write - [ ] and a few words", "the task has no title")
 		title = unreadable
 	}
-	p.begin(id, title, 7, at)
-	p.cur.draft.end = at.Line + len(more)
-	p.cur.lines(more, nil)
+	p.begin(id, title, listed, at)
+	p.cur.draft.end = at.Line + len(i.behind)
+	p.cur.lines(i.behind, nil)
 	for k := range i.children {
 		p.cur.block(&i.children[k])
 	}

@@ -2,6 +2,7 @@ package blueprint
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,6 +36,7 @@ const (
 // item is one entry of a list.
 type item struct {
 	lines    []line  // its own text
+	behind   []line  // lines right below it that begin with a field: markdown takes them for a part of it
 	children []block // what is nested in it
 	raw      string  // its source, marker and children included
 }
@@ -113,6 +115,9 @@ func (d *document) items(b *block, n *ast.List, from, to int) {
 		first := entry.FirstChild()
 		if first != nil && (first.Kind() == ast.KindTextBlock || first.Kind() == ast.KindParagraph) {
 			i.lines = d.lines(first)
+			if k := slices.IndexFunc(i.lines, func(l line) bool { found := pairs(l); return len(found) > 0 && found[0].known }); k > 0 {
+				i.lines, i.behind = i.lines[:k], i.lines[k:]
+			}
 		}
 		rest := d.children(entry, from, end)
 		if len(i.lines) > 0 {

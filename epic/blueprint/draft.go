@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -21,6 +22,9 @@ type draft struct {
 	at    map[epic.Field][]epic.Place
 	given map[string]bool // fields with one value
 	desc  []string
+	phase *phase
+	level int  // of its heading
+	named bool // its heading begins with an id
 
 	ended         bool // the plan says that it is done
 	boxes, ticked int
@@ -53,12 +57,12 @@ func (d *draft) place(ref epic.Ref) epic.Place {
 
 // scalar stores a field that has one value. It reports false, with a hint, for a value that the field cannot have.
 func (d *draft) scalar(name string, value line) (hint string, ok bool) {
-	text := plain(value.text)
+	text := inline.Plain(value.text)
 	switch t := &d.task; name {
 	case "priority":
 		hint = "use p0, p1, p2 or p3"
-		if i := slices.Index(priorities, strings.ToLower(text)); i >= 0 {
-			t.Priority, ok = i, true
+		if m := priorityWord.FindStringSubmatch(text); m != nil {
+			t.Priority, ok = priorities[strings.ToLower(m[1])], true
 		}
 	case "points":
 		hint = "use a number from 0 up, such as 2"
@@ -137,19 +141,19 @@ func (d *draft) paths(f epic.Field, list []string, v line) (paths []string, more
 		if plaintext.Nothing(piece.text) {
 			continue
 		}
-		parts := spans(piece.text)
-		code := slices.ContainsFunc(parts, func(s span) bool { return s.code })
+		parts := inline.Spans(piece.text)
+		code := slices.ContainsFunc(parts, func(s inline.Span) bool { return s.Code })
 		if !code {
 			path := note.ReplaceAllString(piece.text, "")
 			more = more || path != piece.text
-			parts = []span{{text: plain(path), code: true}}
+			parts = []inline.Span{{Text: inline.Plain(path), Code: true}}
 		}
 		for _, s := range parts {
-			if s.code {
-				list = append(list, lineRange.ReplaceAllString(pattern.CleanPath(s.text), ""))
+			if s.Code {
+				list = append(list, inline.LineRange.ReplaceAllString(pattern.CleanPath(s.Text), ""))
 				d.at[f] = append(d.at[f], piece.place())
 			}
-			more = more || !s.code && strings.ContainsFunc(s.text, isWord)
+			more = more || !s.Code && strings.ContainsFunc(s.Text, isWord)
 		}
 	}
 	return list, more
@@ -157,49 +161,26 @@ func (d *draft) paths(f epic.Field, list []string, v line) (paths []string, more
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// dependsOn reads ids, each of which may be followed by its task's title.
+// dependsOn takes what names tasks, one by one.
 func (d *draft) dependsOn(v line) {
 	for _, piece := range pieces(v) {
-		for word := range strings.SplitSeq(strings.ReplaceAll(piece.text, " & ", " and "), " and ") {
-			if id := leadingID(word); !plaintext.Nothing(id) {
-				d.task.DependsOn = append(d.task.DependsOn, id)
+		for text := range strings.SplitSeq(strings.ReplaceAll(piece.text, " & ", " and "), " and ") {
+			if text = inline.Plain(strings.TrimRight(text, ". ")); !plaintext.Nothing(bracket.ReplaceAllString(text, "")) {
+				d.task.DependsOn = append(d.task.DependsOn, text)
 				d.at[epic.FieldDependsOn] = append(d.at[epic.FieldDependsOn], piece.place())
 			}
 		}
 	}
 }
 
-// bareNumber is a reference to a task whose heading is Task 1, 1. Title or 1.2 Title: ids begin with a letter.
-var bareNumber = pattern.New(`^(?i:tasks?[ \t]+)?#?([0-9]{1,6}(?:\.[0-9]{1,3}){0,2})$`)
-
-// numberID is the id of a task that has only a number: T1 of 1, T1-2 of 1.2.
-func numberID(number string) string { return "T" + strings.ReplaceAll(number, ".", "-") }
-
-// leadingID is the id that a reference begins with: T1, T1: Title, T1 (Title), T1 — Title, Task 1. Anything else is taken whole,
-// so that validation reports an unknown task.
-func leadingID(s string) string {
-	s = plain(strings.TrimRight(s, ". "))
-	if m := bareNumber.FindStringSubmatch(s); m != nil {
-		return numberID(m[1])
-	}
-	for _, sep := range []string{":", " (", " — ", " – ", " - "} {
-		if id, _, found := strings.Cut(s, sep); found {
-			if id = leadingID(id); taskID.MatchString(id) {
-				return id
-			}
-		}
-	}
-	return s
-}
-
 // checks reads the commands in code, or takes the whole value for one. It reports whether there was text beside the code.
 func (d *draft) checks(v line) (more bool) {
 	found := false
-	for _, s := range spans(v.text) {
-		if s.code && s.text != "" {
+	for _, s := range inline.Spans(v.text) {
+		if s.Code && s.Text != "" {
 			found = true
-			d.check(s.text, v.place())
-		} else if strings.ContainsFunc(strings.ReplaceAll(s.text, " and ", ""), isWord) {
+			d.check(s.Text, v.place())
+		} else if strings.ContainsFunc(strings.ReplaceAll(s.Text, " and ", ""), isWord) {
 			more = true
 		}
 	}
@@ -223,9 +204,10 @@ func (d *draft) criterion(v line) {
 // cutDepends takes "(depends on T1)" off the end of a title, and stores what it says.
 func (d *draft) cutDepends() {
 	m := titleDepends.FindStringSubmatch(d.task.Title)
-	if m == nil || !taskList.MatchString(strings.TrimSpace(m[1])) {
+	if m == nil || !onlyTasks(m[1]) {
 		return
 	}
 	d.task.Title = strings.TrimSpace(strings.TrimSuffix(d.task.Title, m[0]))
+	d.given["depends on"] = true
 	d.dependsOn(line{strings.TrimSpace(m[1]), d.whole.Line, d.whole.Column})
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 )
 
@@ -25,9 +26,12 @@ var fields = map[string]string{
 }
 
 var (
-	priorities = []string{"p0", "p1", "p2", "p3"}
+	priorityWord = pattern.New(`(?i)\b(p[0-4]|critical|urgent|highest|blocker|high|must|medium|normal|should|low|lowest|could)\b`)
+	priorities   = map[string]int{
+		"p0": 0, "critical": 0, "urgent": 0, "highest": 0, "blocker": 0, "p1": 1, "high": 1, "must": 1, "p2": 2, "medium": 2, "normal": 2,
+		"should": 2, "p3": 3, "p4": 3, "low": 3, "lowest": 3, "could": 3,
+	}
 
-	taskID = pattern.New(`^[A-Za-z][A-Za-z0-9_-]*$`)
 	amount = pattern.New(`(?i)^[~$]?\s*([0-9]*\.?[0-9]+)\s*(points?|pts?\.?|sp|minutes?|mins?|m|usd|\$|dollars?)?$`)
 )
 
@@ -76,13 +80,13 @@ func pairs(l line) []pair {
 func keyStarts(s string) []int {
 	starts := []int{0}
 	value := len(boldKey.FindString(s)) // where the value of the last key begins
-	for _, part := range spans(s) {
-		for i := 0; !part.code; {
-			next := strings.Index(part.text[i:], "**")
+	for _, part := range inline.Spans(s) {
+		for i := 0; !part.Code; {
+			next := strings.Index(part.Text[i:], "**")
 			if next < 0 {
 				break
 			}
-			at := part.at + i + next
+			at := part.At + i + next
 			i += next + 2
 			m := boldKey.FindStringSubmatch(s[at:])
 			if at < value || m == nil {

@@ -2,6 +2,7 @@ package blueprint
 
 import (
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 )
 
@@ -9,6 +10,11 @@ import (
 var verifying = pattern.New(`(?i)^\W*(?:checkpoint(?:\s+\d+)?\s*(?:$|[:\x{2013}\x{2014}-]\s)|(?:re-?)?run (?:(?:all|the|full|whole|entire|complete|unit|integration|e2e|existing) )*(?:tests?|test suite|suite|checks|linters?|quickstart\S*)(?: validation| again)?\W*$|(?:verify|ensure|check|confirm|validate)(?: that)? (?:(?:all|the|full|whole|entire|unit|integration|e2e|existing) )*(?:tests?|test suite|suite|build|builds|lint|linters?|checks|quickstart\S*) (?:still )?(?:is |are )?(?:pass|passes|passing|green|succeeds?|works?|clean)\W*$)`)
 
 var (
+	// person matches titles of work that an agent cannot do: a human is asked for, or people outside of the repository are.
+	person = pattern.New(`(?i)\b(?:(?:requires?|needs?|by|waits? for) (?:a |an? )?(?:human|person)|human[- ](?:only|verif\w+|review|approval|action|task|check|required|needed)|manual(?:ly)? (?:[\w-]+ )?(?:test|tests|testing|qa|smoke|verif\w+|validation)\b)|^manual(?:ly)? (?:\w+ )?(?:check|verify|review|test|qa)\b|[\[(](?:human|manual|user action|needs? (?:an? )?(?:\w+ )?(?:account|credentials))[\])]|^(?:(?:run|perform|do|conduct) )?uat\W*$|\buat (?:sign-?off|with|by)\b|\bmanuel?l\w* (?:\S+ )?(?:test|prüf|verif|gransk|kontroll|valid|rök)|(?:手動|手动|人工)で?(?:での)?(?:確認|テスト|検証|测试|验证|确认|审核)|^(?:please )?notify (?:the |all |our |affected )?(?:users?|customers?|teams?|stakeholders?|observers?|clients?|members?|maintainers?|owners?|everyone|support|people|subscribers)\b(?: (?:about|of|by|via) [\w -]{1,40})?\W*$|^publish\b.{0,60}?\b(?:to|on|in) (?:the )?(?:\w+ )?(?:npm|pypi|registry|crates\.io|marketplace|store|docker hub|maven central|app store|play store|homebrew|rubygems|nuget)\b`)
+	// aside matches headings of sections beside the work: what their boxes say holds of it, or was decided.
+	aside = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:success criteria|success metrics|acceptance(?: criteria| tests?| checks?| checklist)?|definition of (?:done|ready)|done when|exit criteria|dod|rollback(?: \w+)?|risks?(?: .*)?|mitigations?|compatibility requirements|(?:(?:key|technical|design|locked) )*decisions?(?: log)?|(?:open )?questions|out of scope|not in scope|non-goals|assumptions|constraints|(?:\w+ )?(?:background|context|overview|summary)|legend|how to (?:use|read)\b.*|glossary|references|self-review|known (?:issues|limitations)(?: .*)?|(?:approaches|alternatives|options)(?: considered)?|(?:(?:test(?:ing)?|verification|validation|rollback) )(?:strategy|approach)|(?:changes )?(?:delivered|shipped)\b.*|appendix\b.*|future (?:work|enhancements|improvements|ideas|considerations)|(?:final |quality |pre-\w+ |post-\w+ |review |validation |verification |testing |summary |success |completion |submission |deliverables )+checklist)(?:\s*\([^)]*\))?\W*$`)
+
 	ended      = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:[✅✓✔][ \t]*(?:done|completed?)?(?:[ \t]*\([^()]*\))?|(?:—|–|\[|\()[ \t]*(?:done|completed?|delivered|shipped)(?: [^()\[\]]{1,30}[\])])?)[\])]?[ \t]*$`)
 	finished   = pattern.New(`(?i)^\W*(?:(?:completed|finished|shipped|resolved|implemented)\b|(?:complete|done|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$)|^\s*✅`)
 	deferred   = pattern.New(`(?i:[\[(](?:deferred|postponed|cancel+ed|skipped|won't do|wontfix|on hold)\b[^\])]*[\])]\W*$)|[—–~:-]\s*(?:DEFERRED|SKIPPED|CANCELLED)\W*$|^~~.+~~`)
@@ -40,3 +46,6 @@ func KindOf(title string) epic.Kind {
 	}
 	return epic.KindFeature
 }
+
+// IsAside reports whether a heading is that of a section whose boxes are not work.
+func IsAside(heading string) bool { return aside.MatchString(inline.Plain(heading)) }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -69,7 +70,7 @@ func readMatrix(p *parser, b *block) bool {
 func header(names []line) (columns, bool) {
 	c := columns{group: -1, tasks: -1, blockedBy: -1, status: -1, count: len(names)}
 	for i, name := range names {
-		switch text := strings.ToLower(plain(name.text)); {
+		switch text := strings.ToLower(inline.Plain(name.text)); {
 		case strings.HasPrefix(text, "group"):
 			c.group = i
 		case strings.HasPrefix(text, "task"):
@@ -97,13 +98,13 @@ func readRow(p *parser, row line, c columns) {
 	}
 	g := groupAt{whole: cell(c.group).place(), cells: refs(cell(c.tasks))}
 	for _, ref := range refs(cell(c.blockedBy)) {
-		if name := plain(ref.text); !plaintext.Nothing(name) {
+		if name := inline.Plain(ref.text); !plaintext.Nothing(name) {
 			g.blockers = append(g.blockers, name)
 			g.blockedBy = append(g.blockedBy, ref.place())
 		}
 	}
 	p.groups = append(p.groups, g)
-	p.epic.Groups = append(p.epic.Groups, epic.Group{Name: plain(cell(c.group).text)})
+	p.epic.Groups = append(p.epic.Groups, epic.Group{Name: inline.Plain(cell(c.group).text)})
 }
 
 // refs splits a cell into what it lists.
@@ -142,10 +143,6 @@ func cells(row line) []line {
 
 // resolveLinks looks up the names in the matrix, now that all tasks and groups are known.
 func resolveLinks(p *parser) {
-	tasks := make(map[string]bool, len(p.epic.Tasks))
-	for i := range p.epic.Tasks {
-		tasks[p.epic.Tasks[i].ID] = true
-	}
 	names := map[string]string{}
 	for _, g := range p.epic.Groups {
 		names[groupKey(g.Name)] = g.Name
@@ -165,16 +162,20 @@ func resolveLinks(p *parser) {
 		}
 		titled := false
 		for _, ref := range at.cells {
-			id := leadingID(ref.text)
-			if plaintext.Nothing(id) {
+			found := p.known.find(ref.text)
+			switch {
+			case len(found) > 0:
+				titled = !onlyTasks(ref.text)
+			case plaintext.Nothing(ref.text), titled && !strings.Contains(ref.text, ":"): // the title before had a comma in it
 				continue
+			default:
+				found = []string{firstID(inline.Plain(ref.text))}
 			}
-			if !tasks[id] && titled && !strings.ContainsAny(ref.text, ":") {
-				continue // the title before had a comma in it
+			for _, id := range found {
+				if !p.gone[id] {
+					g.Tasks, at.members = append(g.Tasks, id), append(at.members, ref.place())
+				}
 			}
-			titled = id != plain(ref.text)
-			g.Tasks = append(g.Tasks, id)
-			at.members = append(at.members, ref.place())
 		}
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 )
 
 var (
+	listedBox  = pattern.New(`^(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[[ xX-]\]`)
 	checkWords = pattern.New(`(?i)\b(?:checks?|verification|validation|verify|validate)\b`)
 	// likeCommand matches what may be a command, and not a sentence.
 	likeCommand = pattern.New(`^(?:[A-Z_]+=\S+[ \t]+)*[a-z./~\"$(\[!][^\s:*]*(?:[ \t].*)?$`)
@@ -18,31 +20,7 @@ var (
 const mostOffered = 20
 
 // namesChecks tells the heading of a section that says how the whole work is proved.
-func namesChecks(heading string) bool { return checkWords.MatchString(plain(heading)) }
-
-// epicFieldsInProse takes a block of a section beside the tasks that is nothing but fields of the epic: **Checks:** `make test`. It
-// reports false for any other, which is prose.
-func epicFieldsInProse(p *parser, b *block) bool {
-	first := b.first()
-	if len(first) == 0 {
-		return false
-	}
-	field := func(f pair) bool { return ofEpic(f) && f.strict && inCode(f.value) }
-	if slices.ContainsFunc(first, func(l line) bool { found := pairs(l); return len(found) == 0 || !all(found, field) }) {
-		if i := slices.IndexFunc(first, func(l line) bool { return slices.ContainsFunc(pairs(l), ofEpic) }); i >= 0 {
-			p.skip(first[i].line, "this is part of the epic's description; with nothing else in the paragraph, and the value in backticks, it is a field of the epic")
-		}
-		return false
-	}
-	p.whole.block(b)
-	p.whole.open = ""
-	p.prose.last().line = 0
-	return true
-}
-
-func all(list []pair, is func(pair) bool) bool {
-	return !slices.ContainsFunc(list, func(f pair) bool { return !is(f) })
-}
+func namesChecks(heading string) bool { return checkWords.MatchString(inline.Plain(heading)) }
 
 // offer takes note of the commands in code of a block that says how the whole work is proved: the lines of a block of code, and lines
 // of text that begin with code.
@@ -60,8 +38,8 @@ func offer(p *parser, b *block) {
 			if !strings.HasPrefix(l.text, "[") {
 				text = l.text
 			}
-			if parts := spans(text); len(parts) > 0 && parts[0].code {
-				lines = append(lines, line{text: parts[0].text, line: l.line})
+			if parts := inline.Spans(text); len(parts) > 0 && parts[0].Code {
+				lines = append(lines, line{text: parts[0].Text, line: l.line})
 			}
 		}
 	default:
@@ -98,4 +76,42 @@ func commandLines(b *block) []line {
 		goesOn = more
 	}
 	return list
+}
+
+// Count counts the headings and boxes of a plan's file, but for those in blocks of code.
+func (p *Plan) Count(src []byte) {
+	fence := ""
+	for text := range strings.Lines(string(src)) {
+		text = strings.TrimSpace(text)
+		switch fence = inline.FenceAfter(fence, text); {
+		case fence != "":
+		case strings.HasPrefix(strings.TrimLeft(text, "#"), " ") && text[0] == '#':
+			p.Headings++
+		case listedBox.MatchString(text):
+			p.Boxes++
+		}
+	}
+}
+
+// Offers are commands that a plan names, each once.
+type Offers []Offered
+
+// Add adds a command.
+func (list *Offers) Add(more Offered) {
+	if !slices.ContainsFunc(*list, func(o Offered) bool { return o.Run == more.Run }) && len(*list) < mostOffered {
+		*list = append(*list, more)
+	}
+}
+
+// AddFrom adds the commands that some texts in a line call for.
+func (list *Offers) AddFrom(file string, line int, texts ...string) {
+	for _, run := range inline.CommandsIn(strings.Join(texts, "\n")) {
+		list.Add(Offered{File: file, Line: line, Run: run})
+	}
+}
+
+// FilesIn adds the paths that a text names to a list, without the lines in them: a.ts:10-20 is a.ts. They stand in code; loose says
+// that they may stand in the text as well.
+func FilesIn(list []string, text string, loose bool) []string {
+	return inline.FilesIn(list, text, loose)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -24,14 +25,20 @@ type parser struct {
 	cur      *taskReader
 	titled   bool
 	preamble bool   // before the first section
+	aside    int    // the level of the section beside the work that we are in, or 0
+	ordered  bool   // a section tells the order
 	sections bool   // the document has a section of tasks
+	phase    *phase // the part of the plan that we are in; nil: none
+	phases   []*phase
 	section  int    // the level of the section of tasks we are in, or 0
 	between  *block // a heading among the tasks that is none of them, until something follows it
 	sectAt   epic.Place
 	epicDesc []string
 	prose    proseSections
 	done     []string
-	taskless bool // it has no task
+	known    *names          // of all tasks
+	gone     map[string]bool // ids of those that are left out
+	taskless bool            // it has no task
 	unused   []Told
 	offered  Offers
 }
@@ -52,39 +59,44 @@ func (p *parser) add(at epic.Place, hint, format string, args ...any) {
 }
 
 var (
-	// taskHead is T1: Title, with or without the word Task; a bare number needs the word.
-	taskHead = pattern.New(`^(?i:task[ \t]+(?:#)?)?([A-Za-z][A-Za-z0-9_-]*)[ \t]*(?::|[ \t][–—-])(?:[ \t]+(.*))?$`)
-	taskNumb = pattern.New(`^(?i:task)[ \t]+#?([0-9]{1,6}(?:\.[0-9]{1,3}){0,2})[ \t]*(?::|\.|[ \t][–—-]|$)[ \t]*(.*)$`)
-	// dotted is 1.2 before a title: it needs no mark behind it.
-	dotted = pattern.New(`^((?i:(?:task|step)[ \t]+)?#?[0-9]{1,6}(?:\.[0-9]{1,3}){1,2})[ \t]+([^\s–—-])`)
-	// stepHead is 1. Title or Step 1: Title, which is a task in the section of tasks.
-	stepHead = pattern.New(`^(?i:step[ \t]+)?#?([0-9]{1,6}(?:\.[0-9]{1,3}){0,2})(?:[.:)]|[ \t][–—-])[ \t]+(.+)$`)
+	// idHead is T1: Title, with or without the word Task, and what is said of it before its title.
+	idHead = pattern.New(`^(?i:task[ \t]+#?)?\[?([A-Za-z][A-Za-z0-9_-]*(?:\.[0-9]{1,4}){0,3})\]?(?:[ \t]*(?:\([^()]{1,20}\)|\[[^\[\]]{1,20}\]))*[ \t]*(?:[:：]|[ \t][–—·•-])(?:[ \t]*(.*))?$`)
+	// numHead is 1. Title, Step 1: Title, or 1.2 Title, in which no mark is needed; a title may be missing behind the word Task.
+	numHead = pattern.New(`^((?i:task|step)[ \t]+)?#?([0-9]{1,6}(?:[.][0-9]{1,4}){0,3})(?:[ \t]*\([^()]{1,20}\))?([.:)]|[ \t]+[–—·•-]|$|[ \t])[ \t]*(.*)$`)
 	// looseHead is [T1] Title, T1. Title or T1 Title, which is a task where fields follow.
-	looseHead = pattern.New(`^\[?([A-Za-z][A-Za-z_-]{0,9}[0-9]{1,6})\]?[.)]?[ \t]+(.+)$`)
+	looseHead = pattern.New(`^\[?([A-Za-z][A-Za-z_-]{0,9}[0-9]{1,6}(?:\.[0-9]{1,4}){0,3})\]?[.)]?[ \t]+(.+)$`)
+	noWork    = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:\w+ ){0,3}(?:requirements?|decisions?|questions?|risks?|goals?|findings?|notes)\W*(?:\(.*)?$`)
+	version   = pattern.New(`^[vV][0-9]+\.`)
 	frontKey  = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-	numbered  = pattern.New(`^[0-9.]+[.)]?[ \t]+`)
-	sections  = map[string]bool{"tasks": true, "implementation tasks": true, "task list": true, "task breakdown": true}
+	section   = pattern.New(`^(?i:[0-9.]+[.)]?[ \t]+)?(?i:(?:implementation|development|detailed|engineering) )*(?i:tasks?|work)(?i: list| breakdown| items)?[: ]*$`)
 )
 
 // IsSection reports whether a heading is that of the section with the tasks.
 func IsSection(text string) bool {
-	return sections[strings.ToLower(strings.TrimRight(numbered.ReplaceAllString(plain(text), ""), ": "))]
+	text = inline.Plain(text)
+	return section.MatchString(text) && !strings.EqualFold(strings.TrimRight(text, ": "), "work")
 }
 
-// headText is a heading without formatting, in which a dotted number has a mark behind it.
-func headText(text string) string { return dotted.ReplaceAllString(plain(text), "$1. $2") }
+// headText is a heading without formatting, and without the marks that it begins with.
+func headText(text string) string {
+	return strings.TrimLeftFunc(inline.Plain(text), func(r rune) bool { return r != '[' && r != '#' && !isWord(r) })
+}
 
-// head reads a task's id and title from a heading.
-func head(text string) (id, title string, ok bool) {
+// head reads a task's id and title from a heading. A number alone is one only in the section of tasks.
+func head(text string, inside bool) (id, title string, ok bool) {
 	text = headText(text)
-	if m := taskNumb.FindStringSubmatch(text); m != nil {
-		return numberID(m[1]), plain(m[2]), true
+	if m := numHead.FindStringSubmatch(text); m != nil {
+		named := strings.HasPrefix(strings.ToLower(m[1]), "task")
+		marked := m[1] != "" || strings.TrimSpace(m[3]) != "" || strings.Contains(m[2], ".")
+		if named || inside && marked && m[4] != "" {
+			return numberID(m[2]), inline.Plain(m[4]), true
+		}
 	}
-	if m := taskHead.FindStringSubmatch(text); m != nil {
+	if m := idHead.FindStringSubmatch(text); m != nil && !version.MatchString(m[1]) {
 		if strings.EqualFold(m[1], "task") {
 			m[1] = "" // Task: Title has no id
 		}
-		return m[1], plain(m[2]), true
+		return numberID(m[1]), inline.Plain(m[2]), true
 	}
 	return "", "", false
 }
@@ -93,6 +105,7 @@ func (p *parser) document(blocks []block) {
 	p.preamble = true
 	for _, b := range blocks {
 		p.sections = p.sections || b.kind == heading && IsSection(b.text)
+		p.ordered = p.ordered || b.kind == heading && orderHead.MatchString(b.text)
 	}
 	for k := range blocks {
 		b := &blocks[k]
@@ -119,6 +132,7 @@ func (p *parser) document(blocks []block) {
 
 func (p *parser) heading(b *block, rest []block) {
 	at := epic.Place{Line: b.line, Column: 1}
+	p.aside = asideAt(p.aside, b)
 	if id, title, ok := p.task(b, rest); ok && !p.isTitle(b) {
 		p.beginTask(id, title, b, rest)
 		return
@@ -132,9 +146,10 @@ func (p *parser) heading(b *block, rest []block) {
 	case b.level == 1 && !p.titled && p.section == 0:
 		p.close()
 		p.titled = true
-		p.epic.Title = plain(b.text)
+		p.epic.Title = inline.Plain(b.text)
 	default:
 		p.close()
+		p.phase = p.phase.next(p, b)
 		p.preamble = p.preamble && b.level == 1
 		if p.section > 0 && b.level <= p.section {
 			p.section = 0
@@ -145,6 +160,17 @@ func (p *parser) heading(b *block, rest []block) {
 		}
 		p.between = b
 	}
+}
+
+// asideAt returns the level of the section beside the work that a heading is in, or begins, given that before it; 0: none.
+func asideAt(before int, b *block) int {
+	switch {
+	case before > 0 && before < b.level:
+		return before
+	case IsAside(b.text) || noWork.MatchString(b.text):
+		return b.level
+	}
+	return 0
 }
 
 // isTitle tells the heading that is the epic's title: the first of level 1, whatever it looks like.
@@ -163,10 +189,12 @@ func (p *parser) beginTask(id, title string, b *block, rest []block) {
 		title = unreadable
 	}
 	p.begin(id, title, b.level, at)
+	p.cur.draft.named = startsWithID(b.text, id)
 }
 
 func (p *parser) begin(id, title string, level int, at epic.Place) {
 	p.cur = &taskReader{parser: p, level: level, draft: newDraft(id, title, at)}
+	p.cur.draft.phase, p.cur.draft.level = p.phase, level
 	p.cur.draft.cutDepends()
 }
 
@@ -180,21 +208,18 @@ func firstWords(rest []block) string {
 		return ""
 	}
 	sentence, _, _ := strings.Cut(first.text, ". ")
-	return plaintext.Head(strings.TrimRight(plain(sentence), ".:"), 100)
+	return plaintext.Head(strings.TrimRight(inline.Plain(sentence), ".:"), 100)
 }
 
 // task tells whether a heading begins a task. In the section of tasks, and in a document without one, T1: is enough; any
 // other word before a colon, and any heading elsewhere, has to be followed by a task's fields. So has a heading of any other form in that
 // section, unless it stands below a task.
 func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
-	id, title, ok = head(b.text)
-	if m := stepHead.FindStringSubmatch(headText(b.text)); !ok && m != nil && p.section > 0 && b.level > p.section {
-		return numberID(m[1]), plain(m[2]), true
-	}
+	id, title, ok = head(b.text, p.section > 0 && b.level > p.section)
 	if !ok {
 		return looseTask(p, b, rest)
 	}
-	here := p.section > 0 || !p.sections && (b.level > 1 || p.titled)
+	here := p.section > 0 || !p.sections && (b.level > 1 || p.titled) && p.aside == 0
 	if here && (id == "" || strings.ContainsAny(id, "0123456789")) {
 		return id, title, true
 	}
@@ -208,21 +233,21 @@ func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
 	if p.cur != nil && b.level > p.cur.level {
 		name = "checks"
 	}
-	_, field := fieldName(strings.TrimRight(plain(b.text), ": "))
+	_, field := fieldName(strings.TrimRight(inline.Plain(b.text), ": "))
 	beside := p.cur != nil && b.level == p.cur.level && !IsAside(b.text) && !namesChecks(b.text) && hasBoxes(rest)
-	if field || !beside && (p.section == 0 || b.level <= p.section || !hasFields(rest, name)) {
+	if field || isGroup(b, rest) || !beside && (p.section == 0 || b.level <= p.section || !hasFields(rest, name)) {
 		return "", "", false
 	}
-	if m := looseHead.FindStringSubmatch(plain(b.text)); m != nil {
+	if m := looseHead.FindStringSubmatch(inline.Plain(b.text)); m != nil {
 		return m[1], m[2], true
 	}
-	return "", plain(b.text), true
+	return "", inline.Plain(b.text), true
 }
 
 // hasBoxes looks for boxes before the next heading.
 func hasBoxes(rest []block) bool {
 	for k := 0; k < len(rest) && rest[k].kind != heading; k++ {
-		if slices.ContainsFunc(rest[k].first(), func(l line) bool { return box.MatchString(l.text) }) {
+		if slices.ContainsFunc(rest[k].first(), func(l line) bool { _, _, boxed := inline.Checkbox(l.text); return boxed }) {
 			return true
 		}
 	}
@@ -254,14 +279,15 @@ func (p *parser) content(b *block) {
 	if b.kind == paragraph && readMatrix(p, b) {
 		return
 	}
+	p.phase.read(p, b)
 	switch {
 	case p.cur != nil:
 		p.cur.block(b)
-	case (p.preamble || p.section > 0) && len(p.drafts) == 0 && p.ofEpic(b):
+	case (p.preamble || p.section > 0) && len(p.drafts) == 0 && p.ofEpic(b, false):
 	case p.section > 0 && b.kind == list && readChecklist(p, b):
 	case p.section > 0:
 		if p.between != nil {
-			p.skip(p.between.line, "the heading %s is not a task, and its text is part of the description of the epic", epic.Quoted(plain(p.between.text)))
+			p.skip(p.between.line, "the heading %s is not a task, and its text is part of the description of the epic", epic.Quoted(inline.Plain(p.between.text)))
 			p.epicDesc = append(p.epicDesc, p.between.raw)
 			p.between = nil
 		}
@@ -278,7 +304,7 @@ func (p *parser) close() {
 		p.drafts = append(p.drafts, p.cur.draft)
 	}
 	if p.between != nil {
-		p.skip(p.between.line, "the heading %s is not a task, and briefs leave it out", epic.Quoted(plain(p.between.text)))
+		p.skip(p.between.line, "the heading %s is not a task, and briefs leave it out", epic.Quoted(inline.Plain(p.between.text)))
 	}
 	p.cur, p.between = nil, nil
 }
@@ -304,7 +330,8 @@ func (p *parser) finish() {
 			}
 		}
 	}
-	settleReferences(p)
+	inOrder(p, settleReferences(p))
+	p.taskless = p.taskless || len(p.drafts) == 0
 	if len(p.drafts) == 0 && len(p.done) > 0 {
 		p.add(p.sectAt, "", "nothing is left to do in it: %s done", plaintext.Count(len(p.done), "item"))
 	}
@@ -327,4 +354,10 @@ func (p *parser) place(ref epic.Ref) epic.Place {
 	default: // the epic itself
 		return p.whole.draft.place(ref)
 	}
+}
+
+// startsWithID reports whether a heading begins with an id of letters and digits, and not with a number or the word task.
+func startsWithID(text, id string) bool {
+	word := strings.TrimLeft(headText(text), "[")
+	return strings.ContainsAny(id, "0123456789") && len(word) >= len(id) && numberID(word[:len(id)]) == id && word[0] > '9'
 }

@@ -3,6 +3,8 @@ package blueprint
 import (
 	"slices"
 	"strings"
+
+	"relay/epic/blueprint/internal/inline"
 )
 
 // prose is a section beside the tasks, which becomes a part of the epic's description.
@@ -68,7 +70,7 @@ var proseRanks = []struct {
 }
 
 func rankOf(heading string) int {
-	heading = strings.ToLower(plain(heading))
+	heading = strings.ToLower(inline.Plain(heading))
 	for _, r := range proseRanks {
 		if slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(heading, w) }) {
 			return r.rank
@@ -79,10 +81,11 @@ func rankOf(heading string) int {
 
 // addProse adds a block to a section beside the tasks.
 func addProse(p *parser, b *block) {
-	if epicFieldsInProse(p, b) {
+	last := p.prose.last()
+	if p.ofEpic(b, true) {
+		last.line = 0
 		return
 	}
-	last := p.prose.last()
 	last.text = append(last.text, b.raw)
 	if last.checks {
 		offer(p, b)

@@ -2,11 +2,16 @@ package blueprint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/plaintext"
 )
+
+// listed is the level of a task without a heading.
+const listed = 7
 
 // unreadable stands in for a value that has been reported, so that validation does not report it again as missing.
 const unreadable = "?"
@@ -15,7 +20,7 @@ const unreadable = "?"
 type taskReader struct {
 	parser *parser // gets the problems
 	draft  *draft
-	level  int    // of the task's heading; 7 for an entry of a checklist
+	level  int    // of the task's heading; listed for an entry of a checklist
 	open   string // the field that a following list or code block belongs to
 }
 
@@ -42,7 +47,7 @@ func (r *taskReader) block(b *block) {
 // heading reads a heading below the task's own: the name of a field that is a list, or a part of the description.
 func (r *taskReader) heading(b *block) {
 	r.open = ""
-	if name, _ := fieldName(strings.TrimRight(plain(b.text), ": ")); isList(name) {
+	if name, _ := fieldName(strings.TrimRight(inline.Plain(b.text), ": ")); isList(name) {
 		r.open = name
 		return
 	}
@@ -113,10 +118,13 @@ func (r *taskReader) list(b *block) {
 	var text []string
 	for k := range b.items {
 		i := &b.items[k]
-		if r.entry(i) {
-			continue
+		if !r.entry(i) {
+			text = append(text, strings.TrimLeft(i.raw, "\n"))
 		}
-		text = append(text, strings.TrimLeft(i.raw, "\n"))
+		if len(i.behind) > 0 {
+			r.open = ""
+			r.lines(i.behind, nil)
+		}
 	}
 	r.draft.describe(strings.Join(text, "\n"))
 }
@@ -127,7 +135,7 @@ func (r *taskReader) entry(i *item) bool {
 		return false
 	}
 	first := i.lines[0]
-	rest, ticked, boxed := checkbox(first.text)
+	rest, ticked, boxed := inline.Checkbox(first.text)
 	found := pairs(first)
 	switch {
 	case boxed:
@@ -163,14 +171,9 @@ func (r *taskReader) children(children []block, last pair) {
 
 // values stores the lines of an entry as one value of a field. Blocks below a criterion belong to it.
 func (r *taskReader) values(name string, lines []line, children []block) {
-	own, was := lines[0], r.open
-	words := []string{own.text}
-	k := 1
-	for ; k < len(lines); k++ {
-		if more := pairs(lines[k]); len(more) > 0 && more[0].known {
-			break // markdown takes a line right below a list for a part of its last entry
-		}
-		words = append(words, lines[k].text)
+	own, was, words := lines[0], r.open, []string{}
+	for _, l := range lines {
+		words = append(words, l.text)
 	}
 	words = []string{strings.Join(words, " ")}
 	if name == "criteria" {
@@ -187,10 +190,6 @@ func (r *taskReader) values(name string, lines []line, children []block) {
 		r.block(&children[c])
 	}
 	r.open = was
-	if k < len(lines) {
-		r.open = ""
-		r.lines(lines[k:], nil)
-	}
 }
 
 // code reads a code block: the command of a check when checks were named before, else description.
@@ -220,6 +219,7 @@ func (r *taskReader) set(f pair) {
 		if f.value.text == "" {
 			r.open = name // the values follow
 		}
+		r.draft.given[name] = true
 		r.draft.value(name, f.value, f.raw)
 		return
 	case name == "description":
@@ -234,7 +234,16 @@ func (r *taskReader) set(f pair) {
 	if plaintext.Nothing(f.value.text) && name != "allow no change" {
 		return
 	}
-	if hint, ok := r.draft.scalar(name, f.value); !ok {
-		r.parser.add(f.value.place(), hint, "%s cannot be %s", strings.ToLower(f.key), epic.Quoted(plain(f.value.text)))
+	another := name == "kind" && !strings.EqualFold(f.key, name) && !slices.Contains(epic.Kinds, strings.ToLower(inline.Plain(f.value.text)))
+	hint, ok := "", false
+	if !another {
+		hint, ok = r.draft.scalar(name, f.value)
+	}
+	switch {
+	case ok:
+	case strings.EqualFold(f.key, name):
+		r.parser.add(f.value.place(), hint, "%s cannot be %s", strings.ToLower(f.key), epic.Quoted(inline.Plain(f.value.text)))
+	default: // an estimate of another plan
+		r.draft.describe(f.raw)
 	}
 }

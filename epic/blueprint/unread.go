@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -17,14 +18,12 @@ var (
 	// plainDepends is a line that is nothing but what a task depends on.
 	plainDepends = pattern.New(`^(?i:depends[ \t]+on|dependencies|depends|blocked[ \t]+by)[ \t]*(:?)[ \t]*(\S.*)$`)
 	titleDepends = pattern.New(`[ \t]*[(\[](?i:depends[ \t]+on|blocked[ \t]+by|after)[ \t]*:?[ \t]*([^()\[\]]+)[)\]]$`)
-	// taskList is nothing but references to tasks: T1, `T2` and task 3.
-	taskList = pattern.New("^(?:`?(?i:task[ \\t]+)?#?[A-Za-z]{0,8}-?[0-9]{1,6}(?:\\.[0-9]{1,3}){0,2}`?(?:[ \\t]*(?:[,;&]|\\band\\b)[ \\t]*(?:and[ \\t]+)?|\\.?$))+$")
 )
 
 // plainPairs reads a line without bold marks that can only mean what the task depends on: Depends on: T1, T2.
 func plainPairs(l line) []pair {
 	m := plainDepends.FindStringSubmatch(l.text)
-	if m == nil || !taskList.MatchString(m[2]) && (m[1] == "" || !plaintext.Nothing(m[2])) {
+	if m == nil || !onlyTasks(m[2]) && (m[1] == "" || !plaintext.Nothing(m[2])) {
 		return nil
 	}
 	r := ruler{line: l}
@@ -43,27 +42,10 @@ func noteUnread(p *parser, src []byte) {
 			next++
 		}
 		text = strings.TrimRight(text, "\r\n")
-		if fence = fenceAfter(fence, text); next > 0 && fence == "" && at <= p.drafts[next-1].end {
+		if fence = inline.FenceAfter(fence, text); next > 0 && fence == "" && at <= p.drafts[next-1].end {
 			unreadLine(p, p.drafts[next-1], at, text)
 		}
 	}
-}
-
-// fenceAfter returns the marks of the block of code that is open behind a line; "" if none is.
-func fenceAfter(open, line string) string {
-	line = strings.TrimSpace(line)
-	if open != "" {
-		if strings.Trim(line, open[:1]) == "" && len(line) >= len(open) {
-			return ""
-		}
-		return open
-	}
-	for _, mark := range []string{"`", "~"} {
-		if n := len(line) - len(strings.TrimLeft(line, mark)); n >= 3 && !strings.Contains(line[n:], mark) {
-			return line[:n]
-		}
-	}
-	return ""
 }
 
 // unreadLine looks at one line of a task.
@@ -79,10 +61,9 @@ func unreadLine(p *parser, d *draft, at int, text string) {
 	if m == nil {
 		return
 	}
-	id := leadingID(m[1])
-	other := slices.ContainsFunc(p.drafts, func(o *draft) bool { return strings.EqualFold(o.task.ID, id) && o != d })
-	listed := slices.ContainsFunc(d.task.DependsOn, func(dep string) bool { return strings.EqualFold(dep, id) })
-	if other && !listed {
-		p.skip(at, "that %s depends on %s is said in a text, and not read; write **Depends on:** %s", d.task.ID, id, id)
+	for _, id := range p.known.find(m[1]) {
+		if id != d.task.ID && !p.gone[id] && !slices.Contains(d.task.DependsOn, id) {
+			p.skip(at, "that %s depends on %s is said in a text, and not read; write **Depends on:** %s", d.task.ID, id, id)
+		}
 	}
 }

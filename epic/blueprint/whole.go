@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 	"relay/epic/plaintext"
 )
 
@@ -11,10 +12,10 @@ import (
 // epic's.
 var wholeFields = []string{"Checks", "Protected"}
 
-// ofEpic reads a block before the first task that names checks of the whole epic, or what it protects, in backticks. It
-// reports false for a block without any of these fields. One that has them and something else, or is nearly one, is a
-// problem: taken for description it would leave the epic without what it was to be held to.
-func (p *parser) ofEpic(b *block) bool {
+// ofEpic reads a block outside of tasks that names checks of the whole epic, or what it protects, in backticks. It is false for a block
+// without any of these fields. Above the tasks one that has them and something else, or is nearly one, is a problem: taken for description
+// it would leave the epic without what it was to be held to. In a section beside them it is prose, and told.
+func (p *parser) ofEpic(b *block, beside bool) bool {
 	first := b.first()
 	open := p.whole.open
 	values := b.kind == code || b.kind == list && !slices.ContainsFunc(first, func(l line) bool { return !inCode(l) })
@@ -23,11 +24,17 @@ func (p *parser) ofEpic(b *block) bool {
 		return true
 	}
 	p.whole.open = ""
-	if slices.ContainsFunc(first, meansEpicField) {
-		epicFields(p, b, first)
+	switch k := slices.IndexFunc(first, meansEpicField); {
+	case k >= 0 && beside && oddLine(b, first) != nil:
+		p.skip(first[k].line, "this is part of the epic's description; with nothing else in the paragraph, and the value in backticks, it is a field of the epic")
+	case k >= 0:
+		if odd := oddLine(b, first); odd != nil {
+			notOfEpic(p, *odd)
+		} else {
+			p.whole.block(b)
+		}
 		return true
-	}
-	if open != "" && len(first) > 0 {
+	case open != "" && len(first) > 0 && !beside:
 		notOfEpic(p, first[0])
 	}
 	return false
@@ -67,23 +74,22 @@ func ofEpic(f pair) bool {
 	return name == "checks" || name == "protected"
 }
 
-// epicFields takes a block that is nothing but fields of the epic with their values in backticks, and reports any other line.
-func epicFields(p *parser, b *block, first []line) {
+// oddLine returns the first line of a block that is not a field of the epic with its value in backticks; nil if all are.
+func oddLine(b *block, first []line) *line {
 	field := func(f pair) bool { return ofEpic(f) && (plaintext.Nothing(f.value.text) || inCode(f.value)) }
 	var last *pair // that the next line may go on with
-	for _, l := range first {
+	for k, l := range first {
 		found := pairs(l)
 		switch {
 		case len(found) == 0 && last != nil && b.kind == paragraph && last.goesOn() && inCode(l):
 			last.extend(l)
-		case len(found) == 0 || !all(found, field):
-			notOfEpic(p, l)
-			return
+		case len(found) == 0 || slices.ContainsFunc(found, func(f pair) bool { return !field(f) }):
+			return &first[k]
 		default:
 			last = &found[len(found)-1]
 		}
 	}
-	p.whole.block(b)
+	return nil
 }
 
 // notOfEpic reports a line that is nearly a field of the epic, or stands among them.
@@ -94,5 +100,5 @@ func notOfEpic(p *parser, l line) {
 
 // inCode tells a line with something in backticks.
 func inCode(l line) bool {
-	return slices.ContainsFunc(spans(l.text), func(s span) bool { return s.code })
+	return slices.ContainsFunc(inline.Spans(l.text), func(s inline.Span) bool { return s.Code })
 }

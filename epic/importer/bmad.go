@@ -44,6 +44,9 @@ func readBmad(s source, d *draft) {
 	}
 	if bmadFile.MatchString(path.Base(s.name)) {
 		r.files(path.Dir(s.name), true)
+		if len(r.texts) == 1 && slices.ContainsFunc(s.body, func(l markdown.Line) bool { return l.Box != 0 }) && r.alone() {
+			return
+		}
 	} else {
 		title, _ := markdown.FirstHeading(s.list)
 		d.title = cmp.Or(markdown.Unformatted(title), d.title)
@@ -59,25 +62,27 @@ func readBmad(s source, d *draft) {
 	r.order()
 }
 
+// alone takes the boxes below the tasks of the only story as tasks. It reports whether there are any.
+func (r *bmadReader) alone() bool {
+	for _, part := range markdown.Cut(r.from.body, 0) {
+		if strings.HasPrefix(strings.ToLower(part.Heading.Rest), "tasks") {
+			boxesOf(r.d, part.Body, false)
+		} else {
+			r.d.prose(markdown.Unformatted(part.Heading.Rest), part.Body)
+		}
+	}
+	r.d.title = cmp.Or(markdown.Unformatted(r.from.title), r.d.title)
+	return len(r.d.items) > 0
+}
+
 // order has stories that wait for an epic wait for all of its stories.
 func (r *bmadReader) order() {
-	epics := map[string][]reference{}
+	epics := map[string][]*item{}
 	for _, it := range r.d.items {
-		epics[it.group] = append(epics[it.group], reference{id: it.id, item: it})
+		epics[it.group] = append(epics[it.group], it)
 	}
 	for _, it := range r.d.items {
-		after := it.after
-		it.after = nil
-		for _, on := range after {
-			if whole, known := epics[on.id]; known {
-				if own := slices.IndexFunc(whole, func(ref reference) bool { return ref.item == it }); own >= 0 {
-					whole = whole[:own] // of its own epic those before it
-				}
-				r.d.waits(it, whole)
-			} else {
-				it.after = append(it.after, on)
-			}
-		}
+		r.d.wholes(it, epics)
 	}
 	r.d.chain(r.d.items)
 }

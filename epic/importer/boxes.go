@@ -17,7 +17,7 @@ func claimsBoxes(s source) bool {
 	name := strings.NewReplacer("_", " ", "-", " ").Replace(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	todo := boxesOpen.MatchString(name) || strings.EqualFold(name, "next steps")
 	marked := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 || l.Kind == markdown.Item && todo })
-	return marked && (s.unclaimed() || s.isText() && markdown.BoxedPhases(s.list) > 1 && !s.says(ofRelay))
+	return marked && (s.unclaimed() || s.isText() && markdown.BoxedPhases(s.list) > 1 && !s.says(ofRelay) && !s.skim().Named)
 }
 
 // says reports whether a line of a text has a form.
@@ -30,8 +30,7 @@ func (s source) unclaimed() bool {
 	if !s.isText() {
 		return false
 	}
-	tasks, _ := s.skim()
-	return !tasks
+	return !s.skim().Tasks
 }
 
 func (s source) isText() bool {

@@ -41,7 +41,8 @@ type item struct {
 	files       []string // that the plan lists; more are taken from its text
 	priority    int      // 0 to 3
 	kind        epic.Kind
-	ordered     bool // the plan says what it waits for, perhaps nothing
+	ordered     bool   // the plan says what it waits for, perhaps nothing
+	beside      string // the part of the plan in which it may be done beside others
 	points      float64
 	after       []reference
 	group       string

@@ -79,13 +79,13 @@ type source struct {
 	title string          // its first heading of level 1
 	body  []markdown.Line // all but that
 	root  *placed.Node
-	skim  func() (tasks bool, commands blueprint.Offers)
+	skim  func() blueprint.Skimmed
 }
 
 // open reads a file as the form has it.
 func (f Format) open(files fs.FS, name string) (s source, err error) {
 	s = source{files: files, name: name}
-	s.skim = sync.OnceValues(func() (bool, blueprint.Offers) { return blueprint.Skim(name, s.data) })
+	s.skim = sync.OnceValue(func() blueprint.Skimmed { return blueprint.Skim(name, s.data) })
 	if s.data, err = s.text(name); err != nil {
 		return s, err
 	}
@@ -102,31 +102,37 @@ func (f Format) open(files fs.FS, name string) (s source, err error) {
 	return s, err
 }
 
-// draft reads a plan.
-func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
-	d := &draft{made: Plan{Format: f.Name}, file: file, shown: shown, groups: map[string]group{}}
-	s, err := f.open(files, file)
+// of reads a plan that was opened, perhaps with an error.
+func (f Format) of(s source, err error, shown string) (*draft, error) {
+	d := &draft{made: Plan{Format: f.Name}, file: s.name, shown: shown, groups: map[string]group{}}
 	if wrong, ok := errors.AsType[*placed.Error](err); ok {
 		d.fail(wrong.Line, "%v", wrong.Err)
-		return nil, s, d.problems
+		return nil, d.problems
 	}
 	if err == nil {
-		if path.Ext(file) == ".md" { // commands under headings such as Verification
-			_, d.made.Offered = s.skim()
+		if path.Ext(s.name) == ".md" { // commands under headings such as Verification
+			d.made.Offered = s.skim().Commands
 			for i := range d.made.Offered {
-				d.made.Offered[i].File = d.at(file)
+				d.made.Offered[i].File = d.at(s.name)
 			}
 			d.made.Count(s.data)
 		}
 		f.read(s, d)
 	}
-	return d, s, err
+	return d, err
 }
 
 // Found is a plan of a form.
 type Found struct {
 	Format Format
 	File   string // below files
+
+	opened source
+}
+
+// Read makes an epic of a plan that was found, as the function Read does.
+func (f Found) Read(shown string, now time.Time) (*Plan, error) {
+	return f.Format.plan(f.opened, nil, shown, now)
 }
 
 // Find returns the plans that a name means: the file itself, or all that are in the folder. There are none where the file is of no
@@ -158,7 +164,7 @@ func Find(files fs.FS, name string) (list []Found) {
 				known[reading{file, f.in}] = s
 			}
 			if s.name != "" && f.claims(s) {
-				list = append(list, Found{f, file})
+				list = append(list, Found{f, file, s})
 				if f.Name == "bmad" {
 					break // the others say less of the same stories
 				}
@@ -212,7 +218,12 @@ func glob(files fs.FS, folder, pattern string) (names []string) {
 // Read makes an epic of a plan of a form, which has passed the validation of any epic. The plan is a file below files; shown is what
 // problems call the folder. The error is epic.Problems, with the lines of the plan, where the plan is at fault.
 func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, error) {
-	d, _, err := f.draft(files, file, shown)
+	s, err := f.open(files, file)
+	return f.plan(s, err, shown, now)
+}
+
+func (f Format) plan(s source, err error, shown string, now time.Time) (*Plan, error) {
+	d, err := f.of(s, err, shown)
 	if err != nil {
 		return nil, err
 	}

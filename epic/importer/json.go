@@ -1,12 +1,12 @@
 package importer
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
+	"relay/epic/plaintext"
 )
 
 // after takes the ids that an item waits for: a list, or a text with commas.
@@ -25,38 +25,21 @@ func (d *draft) after(it *item, n *placed.Node) {
 	}
 }
 
-// mostNames bounds the fields that are named.
-const mostNames = 20
-
-// unread names the fields of objects, and of those of open items, that no reader has used, once each, in their order or sorted.
+// unread names the fields of objects, and of those of open items, that no reader has used, in their order or sorted.
 func (d *draft) unread(sorted bool, objects ...*placed.Node) {
-	var names []string
-	line := 0
-	known := map[string]bool{}
 	for _, it := range d.items {
 		if it.open() {
 			objects = append(objects, it.node)
 		}
 	}
-	for _, n := range objects {
-		for i, v := range n.Values[:len(n.Keys)] {
-			if v.Used || !v.Says() || known[n.Keys[i]] {
-				continue
-			}
-			known[n.Keys[i]] = true
-			names = append(names, markdown.Clip(n.Keys[i], 40))
-			if line == 0 || v.Line < line {
-				line = v.Line
-			}
-		}
+	names, line := placed.Unread(objects)
+	for i, name := range names {
+		names[i] = markdown.Clip(name, 40)
 	}
 	if sorted {
 		slices.Sort(names)
 	}
-	if len(names) > mostNames {
-		names = append(names[:mostNames], fmt.Sprintf("and %d more", len(names)-mostNames))
-	}
 	if len(names) > 0 {
-		d.tell(line, "briefs leave out the fields "+strings.Join(names, ", "))
+		d.tell(line, "briefs leave out the fields "+plaintext.Some(names, 20))
 	}
 }

@@ -86,7 +86,7 @@ type kiroGroup struct {
 
 // entry takes a box: a task, the group of the tasks that are its parts, or, further in and without a number, a part of the task above.
 func (r *kiroReader) entry(e *markdown.Entry) {
-	title := markdown.Unformatted(e.Title)
+	title, parallel := strings.CutPrefix(markdown.Unformatted(e.Title), "(P) ")
 	if g := r.groups[e.Number]; e.Number != "" && g != nil {
 		if g.name == "" {
 			g.name, g.said, g.line, g.open = groupName(e.Number+" "+title), markdown.Join(e.Below), e.Line.N, !e.Line.Done()
@@ -107,6 +107,9 @@ func (r *kiroReader) entry(e *markdown.Entry) {
 		return
 	}
 	it := &item{id: cmp.Or(e.Number, markdown.Clip(title, 60)), line: e.Line.N, priority: normal, done: e.Line.Done(), title: title}
+	if parallel {
+		it.beside = "of " + e.Parent()
+	}
 	if e.Number == "" {
 		it.as = fmt.Sprintf("T%d", len(r.d.items)+1)
 	}

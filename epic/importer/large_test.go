@@ -59,7 +59,9 @@ func (l large) read(tb testing.TB, text []byte) int {
 	found := Find(files, l.file)
 	var plan *Plan
 	var err error
-	if form, known := Named(l.form); known {
+	if form, known := Named(l.form); known && len(found) > 0 && found[0].Format.Name == l.form {
+		plan, err = found[0].Read("", now())
+	} else if known {
 		plan, err = Read(form, files, l.file, "", now())
 	} else {
 		plan, err = blueprint.Parse(l.file, text, now())

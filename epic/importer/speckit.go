@@ -74,33 +74,17 @@ func (r *speckitReader) phase(s *markdown.Section) {
 	if m := speckitNumber.FindStringSubmatch(name); m != nil {
 		p.numbers = []string{m[1]}
 	}
-	var serial, side []*item // the last one without [P], and those with [P] since
 	var said []markdown.Line
 	first := len(r.d.items)
 	for _, l := range s.Body {
-		m := speckitTask.FindStringSubmatch(l.Rest)
-		if l.Box == 0 || m == nil {
+		if m := speckitTask.FindStringSubmatch(l.Rest); l.Box != 0 && m != nil {
+			said = markdown.WithoutHeading(said)
+			r.d.items = append(r.d.items, r.task(p, &l, m))
+		} else {
 			said = append(said, l)
-			continue
 		}
-		said = markdown.WithoutHeading(said)
-		it, parallel := r.task(p, &l, m)
-		after := serial
-		if !parallel && len(side) > 0 {
-			after = side
-		}
-		for _, before := range after {
-			it.follow(before)
-		}
-		switch {
-		case !it.open():
-		case parallel:
-			side = append(side, it)
-		default:
-			serial, side = []*item{it}, nil
-		}
-		r.d.items = append(r.d.items, it)
 	}
+	r.d.chain(r.d.items[first:])
 	for _, l := range said {
 		if l.Box == ' ' {
 			r.d.tell(l.N, "this item has no id such as T001, so it is not a task")
@@ -130,15 +114,17 @@ func (r *speckitReader) end(p *speckitGroup, heading string, items []*item, said
 	}
 }
 
-// task reads a task, whose parts are m, and whether it has [P].
-func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it *item, parallel bool) {
+// task reads a task, whose parts are m.
+func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) *item {
 	// The title leaves out the ids of tasks that it waits for: they change with the numbers of the list.
 	what := cmp.Or(speckitAfter.ReplaceAllString(m[3], ""), m[3])
-	it = &item{id: m[1], line: l.N, title: markdown.Unformatted(what), priority: p.urgency, group: p.name, done: l.Done()}
+	it := &item{id: m[1], line: l.N, title: markdown.Unformatted(what), priority: p.urgency, group: p.name, done: l.Done()}
 	it.say(marked(what))
 	story := ""
 	for _, m := range speckitLabel.FindAllStringSubmatch(m[2], -1) {
-		parallel = parallel || m[1] == "P"
+		if m[1] == "P" {
+			it.beside = m[1]
+		}
 		if number, ok := strings.CutPrefix(m[1], "US"); ok {
 			story = number
 		}
@@ -149,7 +135,7 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it 
 			it.after = append(it.after, reference{id: id, line: l.N})
 		}
 	}
-	return it, parallel
+	return it
 }
 
 // waits takes what phases of stories wait for, as the plan says below them: US3: Depends on US1. Those of one story come in

@@ -137,20 +137,32 @@ func taskID(id string) string {
 	return strings.TrimRight(made[:min(len(made), maxTaskID)], "-_")
 }
 
-// chain makes items wait for all before them, as they stand, but for those of which the plan says what they wait for.
+// chain makes items wait for all before them, as they stand, but for those of which the plan says what they wait for. One that may be done
+// beside others of its part waits for the last that may not, and for those of other parts.
 func (d *draft) chain(items []*item) {
-	var ends []*item // of all before: those that none of them waits for
+	var last, side []*item // what one beside others waits for, and those since
 	for _, it := range items {
-		if !it.ordered {
-			for _, before := range ends {
+		ends := slices.Concat(last, side)
+		if slices.ContainsFunc(side, func(it *item) bool { return it.beside != "" }) { // which waits for the last
+			ends = side
+		}
+		if it.beside != "" && slices.ContainsFunc(side, func(other *item) bool { return other.beside != it.beside }) {
+			last, side = ends, nil
+		}
+		if it.beside != "" {
+			ends = last
+		}
+		for _, before := range ends {
+			if !it.ordered {
 				it.follow(before)
 			}
 		}
-		if it.open() && !it.ordered {
-			ends = nil
-		}
-		if it.open() {
-			ends = append(ends, it)
+		switch {
+		case !it.open():
+		case it.ordered || it.beside != "":
+			side = append(side, it)
+		default:
+			last, side = []*item{it}, nil
 		}
 	}
 }

@@ -32,7 +32,8 @@ type Place struct {
 // Tick returns the text of a plan in which some of its tasks are done: an empty box gets its x, a state its word.
 // All else stays as it is, byte for byte.
 func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, error) {
-	d, s, err := f.draft(files, file, shown)
+	s, err := f.open(files, file)
+	d, err := f.of(s, err, shown)
 	if err != nil {
 		return Ticked{}, err
 	}

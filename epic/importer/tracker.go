@@ -84,7 +84,7 @@ func (r *tracker) references(under map[string][]*item) {
 	}
 }
 
-// wholes has an item wait for the subtasks of a task in the place of the task itself.
+// wholes has an item wait for the parts of a whole in the place of the whole itself; of its own one for those before it.
 func (d *draft) wholes(it *item, parts map[string][]*item) {
 	after := it.after
 	it.after = nil
@@ -96,6 +96,9 @@ func (d *draft) wholes(it *item, parts map[string][]*item) {
 		}
 		list := make([]reference, 0, len(subtasks))
 		for _, sub := range subtasks {
+			if sub == it {
+				break
+			}
 			list = append(list, reference{sub.id, ref.line, sub})
 		}
 		d.waits(it, list)

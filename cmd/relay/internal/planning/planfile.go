@@ -132,12 +132,12 @@ func readOther(p *project.Project, r PlanRequest, absolute string) (*importer.Pl
 		}
 		found = slices.DeleteFunc(found, func(f importer.Found) bool { return f.Format.Name != r.From })
 		if !info.IsDir() {
-			found = []importer.Found{{Format: format, File: name}} // whatever it looks like
+			return importer.Read(format, files, name, shown, r.Now) // whatever it looks like
 		}
 	}
 	switch {
 	case len(found) == 1:
-		return importer.Read(found[0].Format, files, found[0].File, shown, r.Now)
+		return found[0].Read(shown, r.Now)
 	case len(found) > 1:
 		return nil, ambiguous(r, found, shown)
 	case info.IsDir():

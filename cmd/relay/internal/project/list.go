@@ -158,7 +158,7 @@ func imported(p *Project, path string) (text []byte, told []blueprint.Told, err 
 	defer root.Close()
 	name, plan := p.Rel(path), (*importer.Plan)(nil)
 	if found := importer.Find(root.FS(), name); len(found) > 0 {
-		plan, err = importer.Read(found[0].Format, root.FS(), found[0].File, "", info.ModTime())
+		plan, err = found[0].Read("", info.ModTime())
 	} else if text, err = ReadFile(path, MaxPlan); err == nil {
 		plan, err = blueprint.Parse(name, text, info.ModTime())
 	}
