@@ -10,7 +10,8 @@ import (
 
 var (
 	stepAfter  = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|requires|prerequisites|depende de|dependências|abhängig von|dépend de|依存関係|依赖)\W*?[:：]\W*(.*)$`)
-	stepRef    = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)#?(\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
+	stepRef    = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)#?((?:[A-Z]{1,2}\.?)?\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
+	coded      = pattern.New(`\b([A-Z]{1,2})-(\d)`)
 	dashed     = pattern.New(`\b\d+-\d+\b`)
 	stepBox    = pattern.New(`^\**Step \d+\b`)
 	filesLabel = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)
@@ -142,7 +143,7 @@ func After(l Line, known map[string]bool) []Reference {
 	case Nothing.MatchString(m[1]):
 		return []Reference{}
 	default:
-		return references(stepRef, dashed.ReplaceAllStringFunc(m[1], func(number string) string {
+		return references(stepRef, dashed.ReplaceAllStringFunc(coded.ReplaceAllString(m[1], "$1.$2"), func(number string) string {
 			if dotted := strings.Replace(number, "-", ".", 1); known[dotted] {
 				return dotted
 			}

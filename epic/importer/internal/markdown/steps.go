@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	stepHeading = pattern.New(`^(?:(\pL{2,9})[ \t-]*)?#?([0-9]{1,3}(?:[.-][0-9]{1,3}){0,2}[A-Za-z]?|\b[A-Z])(?:(?:[.):：、]|[ \t]+[–—-])[ \t]*(.+))?$`)
+	stepHeading = pattern.New(`^(?:(\pL{2,9})[ \t-]*)?#?((?:[A-Z]{1,2}-?)?[0-9]{1,3}(?:[.-][0-9]{1,3}){0,2}[A-Za-z]?|\b[A-Z])(?:(?:[.):：、]|[ \t]+[–—-])[ \t]*(.+))?$`)
 	dottedStep  = pattern.New(`^((?:\pL{2,9}[ \t-]*)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
@@ -130,7 +130,7 @@ func outline(list []Line) []place {
 			beside = 7
 		}
 		name, m := Unformatted(l.Rest), stepParts(l)
-		if beside == 7 && (blueprint.IsAside(name) || m != nil && blueprint.IsAside(m[3])) {
+		if beside == 7 && (blueprint.IsAside(name) || m != nil && m[1] == "" && blueprint.IsAside(m[3])) {
 			beside = l.Level
 		}
 		at[i] = place{beside < 7, work}
@@ -395,7 +395,7 @@ func StepTitle(l Line) (number, title string) {
 func stepParts(l Line) []string {
 	text := strings.TrimLeftFunc(Unformatted(l.Rest), func(r rune) bool { return r != '#' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	m := stepHeading.FindStringSubmatch(dottedStep.ReplaceAllString(text, "$1. $2"))
-	if m == nil || m[1] == "" && (m[2][0] > '9' || m[3] == "") {
+	if m == nil || m[1] == "" && (len(m[2]) == 1 && m[2][0] > '9' || m[3] == "") {
 		return nil
 	}
 	m[3] = cmp.Or(m[3], m[0])
