@@ -58,6 +58,8 @@ type Pricing struct {
 	Prices  Prices // the user's own
 	Model   string // the one that r takes for requests that name none, if that is known
 	Unknown string // the one that a model which has no price is taken for; "": none
+	// Kept returns the model of a session by what the CLI has kept of it in an environment; "": it is not known. nil: the CLI tells.
+	Kept func(ctx context.Context, env []string, session string) string
 }
 
 // WithPrices gives a price to what r's CLI uses and does not price itself, while it runs and in its report: the user's, or
@@ -79,8 +81,7 @@ func Unwrap(r Runner) Runner {
 
 // Run runs the agent.
 func (r *priced) Run(ctx context.Context, req Request) (Report, error) {
-	asked := req.Model
-	asked = cmp.Or(asked, r.Model)
+	asked := cmp.Or(req.Model, r.Model)
 	if watch := req.Observe; watch != nil {
 		req.Observe = func(e Event) {
 			if e.Kind == EventUsage {
@@ -90,6 +91,9 @@ func (r *priced) Run(ctx context.Context, req Request) (Report, error) {
 		}
 	}
 	report, err := r.Runner.Run(ctx, req)
+	if report.Model == "" && asked == "" && report.Session != "" && r.Kept != nil {
+		report.Model = OneLine(r.Kept(context.WithoutCancel(ctx), req.Env, report.Session), MaxName)
+	}
 	report.Usage = r.price(report.Usage, report.Model, asked)
 	report.Model = cmp.Or(report.Model, asked) // its CLI reports none
 	return report, err

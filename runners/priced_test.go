@@ -42,7 +42,21 @@ func (b bill) Run(_ context.Context, req runners.Request) (runners.Report, error
 		req.Observe(runners.Event{Kind: runners.EventUsage, Usage: u, Model: b.model})
 		req.Observe(runners.Event{Kind: runners.EventText, Usage: u})
 	}
-	return runners.Report{Usage: b.used[len(b.used)-1], Model: b.model}, nil
+	return runners.Report{Usage: b.used[len(b.used)-1], Model: b.model, Session: req.Session}, nil
+}
+
+// TestPricedByKept: what the CLI has kept names the model, and so its price, only where nothing else names one.
+func TestPricedByKept(t *testing.T) {
+	t.Parallel()
+	used := bill{used: []runners.Usage{{InputTokens: 1_000_000}}}
+	kept := func(_ context.Context, env []string, session string) string { return env[0] + "/" + session }
+	for asked, want := range map[string]string{"": "x/s", "m": "m"} {
+		r := runners.WithPrices(used, runners.Pricing{Prices: runners.Prices{"x/s": {Input: 2}, "m": {Input: 1}}, Kept: kept})
+		report, err := r.Run(t.Context(), runners.Request{Model: asked, Session: "s", Env: []string{"x"}, Observe: func(runners.Event) {}})
+		if err != nil || report.Model != want || !report.Usage.Priced || report.Usage.CostUSD != map[string]float64{"x/s": 2, "m": 1}[want] {
+			t.Errorf("%q: got %s, %+v, %v", asked, report.Model, report.Usage, err)
+		}
+	}
 }
 
 func TestPricedRunner(t *testing.T) {

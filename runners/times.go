@@ -14,25 +14,14 @@ import (
 const Transcript = "transcript.jsonl"
 
 // TimesFile is the name of the file beside a transcript that says when relay saw it grow. Each of its lines has how many bytes there
-// were, and the milliseconds since 1970; the last one ends with the word end once the process is gone.
+// were, and the milliseconds since 1970; the last one says when the process was gone.
 const TimesFile = "transcript.times"
 
-// endWord marks the last line.
-const endWord = "end"
-
 // TimesLine returns a line of the file.
-func TimesLine(size, ms int64, end bool) []byte {
-	if end {
-		return fmt.Appendf(nil, "%d %d %s\n", size, ms, endWord)
-	}
-	return fmt.Appendf(nil, "%d %d\n", size, ms)
-}
+func TimesLine(size, ms int64) []byte { return fmt.Appendf(nil, "%d %d\n", size, ms) }
 
 // MessageTimes says when the bytes of a stream were seen.
-type MessageTimes struct {
-	Ended bool // nothing more comes
-	seen  []seen
-}
+type MessageTimes struct{ seen []seen }
 
 // seen is one line of the file.
 type seen struct{ size, ms int64 }
@@ -64,8 +53,8 @@ func ParseTimes(text []byte) MessageTimes {
 }
 
 func (t *MessageTimes) add(line string) {
-	words := strings.Fields(line)
-	if len(words) != 2 && (len(words) != 3 || words[2] != endWord) {
+	words := strings.Fields(strings.TrimSuffix(line, " end")) // with which earlier versions marked the last line
+	if len(words) != 2 {
 		return
 	}
 	size, err := strconv.ParseInt(words[0], 10, 64)
@@ -76,7 +65,6 @@ func (t *MessageTimes) add(line string) {
 	if err != nil || ms <= 0 {
 		return
 	}
-	t.Ended = t.Ended || len(words) == 3
 	t.seen = append(t.seen, seen{size, ms})
 }
 

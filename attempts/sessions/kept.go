@@ -74,10 +74,18 @@ func (k *Kept) Lines(ctx context.Context, session string, take func(line []byte)
 
 const maxKeptLine = 9 << 20 // characters: more than a reader takes
 
+// Model returns the model that opencode has asked last in a session, as provider/model; "": it is not known.
+func (k *Kept) Model(ctx context.Context, session string) (model string) {
+	_ = k.rows.QueryRowContext(ctx, opencodeModel, session).Scan(&model) // a database of Cursor has no such table
+	return model
+}
+
 // Queries of the database of opencode. A message follows the one that it answers, whatever their times say.
 const (
 	opencodeSessions = "SELECT id FROM session WHERE coalesce(parent_id, '') NOT IN (SELECT id FROM session) ORDER BY time_created, id"
-	opencodeLines    = `WITH RECURSIVE family(id, depth) AS (SELECT ?1, 0 UNION
+	opencodeModel    = `SELECT json_extract(data, '$.providerID') || '/' || json_extract(data, '$.modelID') FROM message
+	WHERE session_id = ? AND json_valid(data) AND json_extract(data, '$.modelID') <> '' ORDER BY json_extract(data, '$.time.created') DESC, id DESC LIMIT 1`
+	opencodeLines = `WITH RECURSIVE family(id, depth) AS (SELECT ?1, 0 UNION
 	SELECT s.id, depth + 1 FROM family AS f JOIN session AS s ON s.parent_id = f.id WHERE depth < 20),
 of(id, at) AS (SELECT id, row_number() OVER (ORDER BY depth, id) FROM family),
 said(id, at, after, data) AS (SELECT m.id, at,

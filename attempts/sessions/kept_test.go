@@ -59,6 +59,37 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestKeptModel: the model of a session of opencode is that of its last answer.
+func TestKeptModel(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "opencode.db")
+	db, err := sql.Open("sqlite", location(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"CREATE TABLE session (id TEXT, parent_id TEXT, time_created INTEGER)", "CREATE TABLE part (id TEXT)",
+		"CREATE TABLE message (id TEXT, session_id TEXT, data TEXT)",
+		`INSERT INTO message VALUES ('1', 'a', '{"providerID":"p","modelID":"new","time":{"created":9}}'), ('2', 'a', 'torn {'),
+('3', 'a', '{"providerID":"p","modelID":"old","time":{"created":5}}'), ('4', 'b', '{"role":"user","time":{"created":7}}')`,
+	} {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	k, err := OpenKept(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	if got := k.Model(t.Context(), "a") + " " + k.Model(t.Context(), "b"); got != "p/new " {
+		t.Errorf("the models are %q", got)
+	}
+}
+
 // contents returns a database and the changes beside it.
 func contents(t *testing.T, path string) (all []byte) {
 	t.Helper()

@@ -169,7 +169,7 @@ func TestResultQuestion(t *testing.T) {
 	if err := os.Remove(filepath.Join(n.folder(), "result", runners.TimesFile)); err != nil {
 		t.Fatal(err)
 	}
-	n.write(filepath.Join(n.folder(), "result", runners.TimesFile), string(runners.TimesLine(1, began+2, false)))
+	n.write(filepath.Join(n.folder(), "result", runners.TimesFile), string(runners.TimesLine(1, began+2)))
 	n.write(filepath.Join(n.folder(), "fix-1", runners.TimesFile), "")
 	equal(t, "turns", n.again().contents(sessions.Assistant)[:1], []string{"turn "})
 }
@@ -200,7 +200,7 @@ func TestFlood(t *testing.T) {
 		}
 		size += int64(len(line))
 	}
-	n.write(filepath.Join(dir, runners.TimesFile), string(runners.TimesLine(size, began, true)))
+	n.write(filepath.Join(dir, runners.TimesFile), string(runners.TimesLine(size, began)))
 	var most uint64
 	messages := 0
 	count := func(b sessions.Batch) {

@@ -126,7 +126,7 @@ func (n *night) say(dir, text string, ms int64, end bool) {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	n.write(filepath.Join(dir, runners.TimesFile), string(runners.TimesLine(info.Size(), ms, end)))
+	n.write(filepath.Join(dir, runners.TimesFile), string(runners.TimesLine(info.Size(), ms)))
 }
 
 // look reads everything there is, into the rows so far.

@@ -90,7 +90,10 @@ func (s *stream) lines(rows *Assembler, flush func() error) error {
 	defer f.Close()
 	room := int(min(max(s.times.Size(), smallBuffer), buffer))
 	return plaintext.EachLine(f, room, relayfiles.MaxLine, func(line []byte, size int64, whole bool) error {
-		if whole || s.complete(line, size) {
+		if s.kind == "" {
+			s.kind = kinds.Printed(line)
+		}
+		if whole || size <= relayfiles.MaxLine && (!kinds.Structured(s.kind) || json.Valid(line)) { // or the last one is half of one
 			s.line(rows, line, size)
 		}
 		if rows.Pending() < maxPending {
@@ -98,14 +101,6 @@ func (s *stream) lines(rows *Assembler, flush func() error) error {
 		}
 		return flush()
 	})
-}
-
-// complete reports whether the last line of a stream, which has no end, is not half of one.
-func (s *stream) complete(line []byte, size int64) bool {
-	if s.kind == "" {
-		s.kind = kinds.Printed(line)
-	}
-	return size <= relayfiles.MaxLine && (!kinds.Structured(s.kind) || json.Valid(line))
 }
 
 func (s *stream) line(rows *Assembler, line []byte, size int64) {
@@ -119,16 +114,10 @@ func (s *stream) line(rows *Assembler, line []byte, size int64) {
 		return
 	}
 	if s.reader == nil {
-		if s.kind == "" {
-			s.kind = kinds.Printed(line)
-		}
 		s.reader = kinds.Conversation(s.kind)
 	}
-	if len(line) > relayfiles.MaxLine && kinds.Structured(s.kind) {
-		rows.Unreadable(line, at)
-		return
-	}
-	if !s.reader.Line(line, func(e runners.Message) { rows.Event(e, at) }) {
+	tooLong := len(line) > relayfiles.MaxLine && kinds.Structured(s.kind)
+	if tooLong || !s.reader.Line(line, func(e runners.Message) { rows.Event(e, at) }) {
 		rows.Unreadable(line, at)
 	}
 }

@@ -146,8 +146,7 @@ func (c *Runner) server(req runners.Request) string {
 		",env_vars=" + adapter.JSONQuote(adapter.Variables(req, c.Env)) + `,default_tools_approval_mode="approve"}`
 }
 
-// schemaFile writes the schema of the answer beside the transcript, and returns its path: "" when none is asked
-// for, or when it has no strict form. The agent then answers as the brief tells it.
+// schemaFile writes the schema of the answer beside the transcript, and returns its path: "" when none is asked for.
 func schemaFile(req runners.Request) (string, error) {
 	schema := strictSchema(req.Schema)
 	if schema == nil {

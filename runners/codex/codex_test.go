@@ -72,12 +72,6 @@ func TestCodexArguments(t *testing.T) {
 			"--sandbox workspace-write -c analytics.enabled=false -",
 		},
 		{
-			"a schema without a strict form",
-			codex.Options{},
-			func(r *runners.Request) { r.Schema = []byte(`{"type":"object"}`) },
-			"--sandbox workspace-write -c analytics.enabled=false -",
-		},
-		{
 			"with a server",
 			codex.Options{MCP: []string{"/opt/relay", "mcp"}, Env: []string{"KEY=x"}},
 			func(r *runners.Request) { r.Session, r.Env = codexSession, append(r.Env, "RELAY_TOKEN=t") },

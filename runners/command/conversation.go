@@ -2,8 +2,8 @@ package command
 
 import (
 	"fmt"
-	"unicode/utf8"
 
+	"relay/epic/plaintext"
 	"relay/runners"
 )
 
@@ -22,17 +22,13 @@ func (s *speech) Line(line []byte, tell func(runners.Message)) bool {
 		return true
 	}
 	e := runners.Message{Kind: runners.Said, Role: runners.Assistant, Joined: s.said > 0}
-	text := line
-	if room := maxSaid - s.said; len(text) >= room {
-		for text = text[:room]; len(text) > 0 && !utf8.Valid(text[max(0, len(text)-utf8.UTFMax):]) && room-len(text) < utf8.UTFMax; {
-			text = text[:len(text)-1]
-		}
-		e.Text = string(text) + fmt.Sprintf("\n[relay: more than %d MiB]\n", maxSaid>>20)
-		s.said = maxSaid + 1
+	if room := maxSaid - s.said; len(line) >= room {
+		e.Text = plaintext.Head(string(line), room) + fmt.Sprintf("\n[relay: more than %d MiB]", maxSaid>>20)
 	} else {
-		e.Text = string(text) + "\n"
-		s.said += len(e.Text)
+		e.Text = string(line)
 	}
+	e.Text += "\n"
+	s.said += len(e.Text)
 	tell(e)
 	return true
 }

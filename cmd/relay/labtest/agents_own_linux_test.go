@@ -9,13 +9,18 @@ import (
 	"relay/runners/runnertest/modelserver"
 )
 
-// TestRealAgentsOwn imports the sessions that each CLI has kept itself: they are those of the attempts, and have the same calls.
+// TestRealAgentsOwn imports the sessions that each CLI has kept itself: they are those of the attempts, and have the same calls. The model
+// that opencode chooses by itself is in its database alone.
 func TestRealAgentsOwn(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"claude", "codex", "gemini", "opencode"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			agentKeeps(t, cliNamed(t, name))
+			c := cliNamed(t, name)
+			if name == "opencode" {
+				c.model = ""
+			}
+			agentKeeps(t, c)
 		})
 	}
 }
@@ -27,6 +32,13 @@ func agentKeeps(t *testing.T, c agentCLI) {
 	l.model.Play(c.name, modelserver.Step{Write: "hello.txt", Text: "hello\n"}, modelserver.Step{Claim: "Wrote it."})
 	l.work(terminal.OK)
 	l.done("")
+	if c.name == "opencode" {
+		for _, table := range []string{"agent_sessions", "agent_turns"} {
+			if got := l.field("SELECT group_concat(DISTINCT model) FROM " + table); got != "local/model" {
+				t.Errorf("the model in %s is %q", table, got)
+			}
+		}
+	}
 	folder := l.inHome(map[string]string{"opencode": ".local/share/opencode"}[c.name])
 	if c.name != "opencode" {
 		folder = l.inHome("." + c.name)

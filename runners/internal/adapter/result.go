@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"relay/epic/plaintext"
@@ -16,40 +17,40 @@ const FenceName = "relay-result"
 // FencedResult reads the last fenced relay-result block of an agent's final message. The bool says whether there is
 // such a block; the error, why it is not a result.
 func FencedResult(finalText string) (runners.Result, bool, error) {
-	body, found, closed := lastFence(finalText)
-	if !found {
-		return runners.Result{}, false, nil
-	}
-	if !closed {
-		return runners.Result{}, true, errors.New("the " + FenceName + " block has no end")
-	}
-	r, err := runners.ParseResult([]byte(body))
-	return r, true, err
-}
-
-// lastFence finds the body of the last block opened by a line of three or more backticks or tildes and the name.
-func lastFence(text string) (body string, found, closed bool) {
-	var fence string // of the open block; "" outside
-	var start int
-	eachLine(text, func(line string, from, to int) {
-		switch marks := leadingMarks(line); {
-		case marks != "" && firstWord(line[len(marks):]) == FenceName:
-			fence, start, found, closed = marks, to, true, false
-			body = text[to:]
-		case fence != "" && marks == line && strings.HasPrefix(marks, fence):
-			body, fence, closed = text[start:from], "", true
+	for _, b := range slices.Backward(blocksOf(finalText)) {
+		switch {
+		case b.info != FenceName:
+			continue
+		case !b.closed:
+			return runners.Result{}, true, errors.New("the " + FenceName + " block has no end")
 		}
-	})
-	return body, found, closed
+		r, err := runners.ParseResult([]byte(b.body))
+		return r, true, err
+	}
+	return runners.Result{}, false, nil
 }
 
-// eachLine calls do with each line of a text, trimmed, and where it begins and ends.
-func eachLine(text string, do func(line string, from, to int)) {
-	from := 0
+// block is a part of a text that is fenced by lines of three or more backticks or tildes.
+type block struct {
+	info, body string
+	closed     bool
+}
+
+// blocksOf returns the blocks of a text. One of relay's may begin inside another one, which has no end then.
+func blocksOf(text string) (all []block) {
+	fence, start, from := "", 0, 0 // fence is that of the open block; "" outside
 	for line := range strings.Lines(text) {
-		do(strings.TrimSpace(line), from, from+len(line))
-		from += len(line)
+		next, line := from+len(line), strings.TrimSpace(line)
+		switch marks := leadingMarks(line); {
+		case marks == "":
+		case fence == "" || firstWord(line[len(marks):]) == FenceName:
+			all, fence, start = append(all, block{info: firstWord(line[len(marks):])}), marks, next
+		case marks == line && strings.HasPrefix(marks, fence):
+			all[len(all)-1].body, all[len(all)-1].closed, fence = text[start:from], true, ""
+		}
+		from = next
 	}
+	return all
 }
 
 // leadingMarks returns the run of backticks or tildes a line begins with, when it is long enough to open a block.
@@ -76,32 +77,16 @@ func firstWord(s string) string {
 func looseResult(finalText string) (runners.Result, bool) {
 	body := strings.TrimSpace(finalText)
 	if !strings.HasPrefix(body, "{") {
-		body = lastJSON(finalText)
-	}
-	if body == "" {
-		return runners.Result{}, false
+		closed := slices.DeleteFunc(blocksOf(finalText), func(b block) bool { return !b.closed })
+		last := append([]block{{}}, closed...)[len(closed)]
+		if info := strings.ToLower(last.info); info != "" && info != "json" {
+			return runners.Result{}, false
+		}
+		body = last.body
 	}
 	r, err := runners.ParseResult([]byte(body))
 	r.Loose = true
 	return r, err == nil
-}
-
-// lastJSON returns the body of the last closed block of a text, unless that is marked as something else than json.
-func lastJSON(text string) string {
-	var fence, info, body string // fence is that of the open block; "" outside
-	var start int
-	eachLine(text, func(line string, from, to int) {
-		switch marks := leadingMarks(line); {
-		case fence == "" && marks != "":
-			fence, info, start = marks, strings.ToLower(firstWord(line[len(marks):])), to
-		case fence != "" && marks == line && strings.HasPrefix(marks, fence):
-			body, fence = text[start:from], ""
-			if info != "" && info != "json" {
-				body = ""
-			}
-		}
-	})
-	return body
 }
 
 // FindResult finds what the agent says of its work: the structured output of its CLI, else the result file, else the last

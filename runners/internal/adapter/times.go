@@ -22,17 +22,11 @@ type times struct {
 }
 
 // openTimes prepares for the file beside the output of a process that is about to start. One that has ended under another relay has its
-// output already: then what is there is gone on with, and nothing is begun.
+// output already: nothing is written of it.
 func openTimes(stdout string, now func() time.Time) *times {
 	t := &times{now: now}
-	if filepath.Base(stdout) != runners.Transcript {
-		return t
-	}
-	path := filepath.Join(filepath.Dir(stdout), runners.TimesFile)
-	if fileSize(stdout) > 0 {
-		t.resume(path)
-	} else {
-		t.path = path
+	if filepath.Base(stdout) == runners.Transcript && fileSize(stdout) == 0 {
+		t.path = filepath.Join(filepath.Dir(stdout), runners.TimesFile)
 	}
 	return t
 }
@@ -49,24 +43,6 @@ func (t *times) begin() {
 	t.path = ""
 }
 
-// resume opens a file that has no end yet.
-func (t *times) resume(path string) {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return
-	}
-	text, err := os.ReadFile(path)
-	before := runners.ParseTimes(text)
-	if err != nil || before.Ended {
-		return
-	}
-	if f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
-		t.file, t.size = f, before.Size()
-		if len(text) > 0 && text[len(text)-1] != '\n' {
-			_, _ = f.WriteString("\n")
-		}
-	}
-}
-
 // saw writes down a size, unless one was a moment ago. It returns how long that has to wait; 0: nothing does.
 func (t *times) saw(size int64) time.Duration {
 	if size <= t.size {
@@ -79,13 +55,13 @@ func (t *times) saw(size int64) time.Duration {
 	if wait := timesEvery - now.Sub(t.at); wait > 0 && wait <= timesEvery {
 		return wait
 	}
-	t.write(size, now, false)
+	t.write(size, now)
 	return 0
 }
 
-func (t *times) write(size int64, now time.Time, end bool) {
+func (t *times) write(size int64, now time.Time) {
 	t.size, t.at = size, now
-	_, _ = t.file.Write(runners.TimesLine(size, now.UnixMilli(), end))
+	_, _ = t.file.Write(runners.TimesLine(size, now.UnixMilli()))
 }
 
 // end writes down that the process is gone, and closes the file. A process that has printed nothing gets none.
@@ -94,7 +70,7 @@ func (t *times) end(size int64) {
 		t.begin()
 	}
 	if t.file != nil {
-		t.write(max(size, t.size), t.now(), true)
+		t.write(max(size, t.size), t.now())
 		_ = t.file.Close()
 		t.file = nil
 	}

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic/each"
@@ -46,7 +48,7 @@ func (a *Agents) Runner(ctx context.Context, name string, sup process.Supervisor
 	}
 	agent := a.config.Relay.Agents[name]
 	pricing := runners.Pricing{Prices: a.prices(), Model: cmp.Or(agent.Model, a.ownSettings(agentModel{name: name, model: agent.Model}).Model)}
-	pricing.Unknown = unknownModel(agent.Type, pricing.Model)
+	pricing.Unknown, pricing.Kept = unknownModel(agent.Type, pricing.Model), keptModel(agent)
 	return runners.WithPrices(r, pricing), nil
 }
 
@@ -57,6 +59,23 @@ func unknownModel(kind, model string) string {
 		return facts.PricedAs
 	}
 	return ""
+}
+
+// keptModel returns a function that finds the model of a session in the database of an agent's CLI; nil: it has none.
+func keptModel(agent configs.Agent) func(ctx context.Context, env []string, session string) string {
+	own, err := kinds.OwnSessions(agent.Type)
+	if err != nil || path.Ext(own.Names[0]) != ".db" {
+		return nil
+	}
+	return func(ctx context.Context, env []string, session string) (model string) {
+		for _, path := range own.Find(own.Folder(slices.Concat(env, agent.Env))) {
+			if kept, err := sessions.OpenKept(ctx, path); err == nil {
+				model = cmp.Or(model, kept.Model(ctx, session))
+				kept.Close()
+			}
+		}
+		return model
+	}
 }
 
 // ownSettings reads the model and its price from the settings of an agent's CLI.
