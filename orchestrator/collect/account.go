@@ -222,10 +222,10 @@ func Repeated(before, now []review.Raised) string {
 // Turned is what a further turn of the agent came to, by what it reports.
 func (f *Account) Turned(report runners.Report) Account {
 	next := AccountOf(report)
+	next.Session = plaintext.FirstOf(next.Session, f.Session)
 	if next.Session == f.Session {
 		next.Used = f.Used.Plus(report.Usage)
 	}
-	next.Session = plaintext.FirstOf(next.Session, f.Session)
 	next.End.Session = next.Session != ""
 	return next
 }
