@@ -85,11 +85,13 @@ func (p *Plan) seal(seen []byte) []byte {
 	return fmt.Appendf(nil, "%s %x\n", RelayVersion(), of.Sum(nil))
 }
 
-// KeepSeen writes a long plan for viewers. Without it they read epic.yml.
-func KeepSeen(p *Project, pl *Plan) {
-	if seen, err := json.Marshal(pl.Epic); err == nil && len(pl.Source) > longPlan {
-		_ = ReplacePrivate(p.File(seenFile), append(pl.seal(seen), seen...))
+// KeepSeen writes a long plan for viewers, and returns its file for the run to watch; "": there is none, and they read epic.yml.
+func KeepSeen(p *Project, pl *Plan) string {
+	seen, err := json.Marshal(pl.Epic)
+	if err != nil || len(pl.Source) <= longPlan || ReplacePrivate(p.File(seenFile), append(pl.seal(seen), seen...)) != nil {
+		return ""
 	}
+	return p.File(seenFile)
 }
 
 // see reads a plan from the text of epic.yml for those who only look.

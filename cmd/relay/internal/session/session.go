@@ -126,7 +126,9 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	options.Spent.Add(s.spent)
 	options.AskNow = options.AskNow && s.reloads == 0
 	late := time.Now().Add(project.ReloadWait)
-	project.KeepSeen(s.project, s.plan)
+	if seen := project.KeepSeen(s.project, s.plan); seen != "" {
+		options.Files = append(options.Files, seen)
+	}
 	for {
 		sum, err := orchestrator.Work(ctx, options)
 		var held *attempts.HeldError

@@ -251,7 +251,6 @@ func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error
 	if err != nil {
 		return nil, err
 	}
-	plan.Source = nil // it is long, and not shown
 	s := New(plan, view, p.Config.Relay.MaxAttemptsPerTask, verbose)
 	s.AddCooldowns(p.Session.Now())
 	s.AddForecast(p, p.Session.Now())
