@@ -34,10 +34,11 @@ type Builder struct {
 	known   uint64           // the ledger began with the events up to here
 	journal *Journal
 
-	stale    bool       // something has happened since what follows was made
-	sections []string   // by task
-	rows     []*Row     // by task
-	causes   [][]string // by task: what needs a person and keeps it from running
+	stale    bool            // something has happened since what follows was made
+	touched  map[string]bool // tasks that it was about; nil: all of them, perhaps
+	sections []string        // by task
+	rows     []*Row          // by task
+	causes   [][]string      // by task: what needs a person and keeps it from running
 	frees    map[string]*freed
 	changed  Changed
 	money    Money
@@ -78,11 +79,15 @@ func (b *Builder) Apply(e *attempts.Event) {
 	if e.Seq == 0 || e.Seq > b.known {
 		b.memory.Fold(*e)
 	}
-	b.stale = true
+	if b.stale = true; e.Accepted != nil || e.RunStarted != nil || e.RunStopped != nil {
+		b.touched = nil
+	} else if b.touched != nil {
+		b.touched[e.Task] = true
+	}
 }
 
 // SetRunning says whether somebody is at work on the epic.
-func (b *Builder) SetRunning(on bool) { b.in.Running, b.stale = on, true }
+func (b *Builder) SetRunning(on bool) { b.in.Running, b.stale, b.touched = on, true, nil }
 
 // Ledger returns the ledger as the builder knows it. The caller does not change it.
 func (b *Builder) Ledger() *attempts.Ledger { return b.ledger }
@@ -173,10 +178,20 @@ func (b *Builder) refresh() {
 	}
 	b.stale = false
 	b.findCauses()
-	for i := range b.rows {
-		b.rows[i] = b.row(i)
+	for i, was := range b.rows {
+		if id := b.in.Graph.ID(i); b.touched == nil || b.touched[id] || !was.lasts(b.frees[id]) {
+			b.rows[i] = b.row(i)
+		}
 	}
+	b.touched = map[string]bool{}
 	b.changed, b.money = changesOf(b), MoneyOf(b.in.Epic, b.ledger, b.runsOfNight(), capsOf(b))
+}
+
+// lasts reports whether a row is true until something happens to its task: most are, and with them the night is made at once. The journal,
+// the time and other tasks say the rest of those at work and those that wait.
+func (r *Row) lasts(f *freed) bool {
+	f = cmp.Or(f, &freed{})
+	return r.State.Group() != Working && r.State.Group() != Waiting && r.FreesAll == f.all && slices.Equal(r.Frees, f.first)
 }
 
 // findCauses finds what needs a person and keeps tasks from running.
