@@ -187,13 +187,6 @@ func (b *Builder) refresh() {
 	b.changed, b.money = changesOf(b), MoneyOf(b.in.Epic, b.ledger, b.runsOfNight(), capsOf(b))
 }
 
-// lasts reports whether a row is true until something happens to its task: most are, and with them the night is made at once. The journal,
-// the time and other tasks say the rest of those at work and those that wait.
-func (r *Row) lasts(f *freed) bool {
-	f = cmp.Or(f, &freed{})
-	return r.State.Group() != Working && r.State.Group() != Waiting && r.FreesAll == f.all && slices.Equal(r.Frees, f.first)
-}
-
 // findCauses finds what needs a person and keeps tasks from running.
 func (b *Builder) findCauses() {
 	b.causes, b.frees = attempts.AllRootCauses(b.ledger, b.in.Graph), map[string]*freed{}

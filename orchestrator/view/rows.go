@@ -50,6 +50,13 @@ func (b *Builder) row(i int) *Row {
 	return r
 }
 
+// lasts reports whether a row is true until something happens to its task: most are, and with them the night is made at once. The journal,
+// the time and other tasks say the rest of those at work and those that wait.
+func (r *Row) lasts(f *freed) bool {
+	f = cmp.Or(f, &freed{})
+	return r.State.Group() != Working && r.State.Group() != Waiting && r.FreesAll == f.all && slices.Equal(r.Frees, f.first)
+}
+
 // state returns the state of a task, at a time when no agent cools.
 func (b *Builder) state(id string, rec *attempts.TaskRecord) State {
 	switch b.ledger.StatusOf(b.in.Graph, id) {
