@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/orchestrator/limits"
 )
 
@@ -314,9 +315,5 @@ func (b *Builder) runsOfNight() []string {
 	if len(b.journal.Session) == 0 {
 		return []string{b.ledger.Folded.Run}
 	}
-	runs := make([]string, len(b.journal.Session))
-	for i := range runs {
-		runs[i] = b.journal.Session[i].ID
-	}
-	return runs
+	return each.Of(b.journal.Session, func(l Logged) string { return l.ID })
 }
