@@ -86,7 +86,7 @@ func TestHeardOfAnAttemptUnderWay(t *testing.T) {
 		}
 		f.apply(&back)
 	}
-	at := &f.ledger.Tasks["T1"].Attempts[0]
+	at := f.ledger.Tasks["T1"]
 	if h := at.ReviewProgress; h == nil || len(h.Opinions) != 3 || h.Opinions[1].Reviewer != "bob" || len(h.Rounds) != 1 || h.Rounds[0].Head != "c0ffee" {
 		t.Errorf("heard is %+v, want three answers and a round", at.ReviewProgress)
 	}

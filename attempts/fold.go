@@ -103,9 +103,7 @@ func (f *fold) task(e *Event) {
 			rec.startedBy(e).land(e.Landing)
 		}
 	case TypeReviewed:
-		if a := rec.attempt(e.Attempt); a != nil {
-			a.addReviewProgress(e.Reviewed)
-		}
+		rec.addReviewProgress(e.Attempt, e.Reviewed)
 	case TypeAttemptEnded:
 		f.ended(rec, e)
 	case TypeGated:

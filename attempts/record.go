@@ -18,6 +18,8 @@ type TaskRecord struct {
 	CountFrom int `json:"count_from,omitempty"`
 	// Answers are what a person said to the task's agents, oldest first.
 	Answers []Answer `json:"answers,omitempty"`
+	// ReviewProgress holds the opinions and rounds of the attempt under way. It is in the log only.
+	ReviewProgress *ReviewProgress `json:"-"`
 }
 
 // Attempt is one process start for a task. ID counts every start; Charged ones count against the limit.
@@ -44,8 +46,6 @@ type Attempt struct {
 	Landing *Ended `json:"landing,omitempty" yaml:"-"`
 	// Undone is set when work that landed later broke what this attempt had completed.
 	Undone *Undone `json:"undone,omitempty" yaml:"undone"`
-	// ReviewProgress holds the opinions and rounds of an attempt under way. It is in the log only.
-	ReviewProgress *ReviewProgress `json:"-" yaml:"-"`
 	// Extra holds keys of a foreign ledger that mean nothing here, as YAML.
 	Extra string `json:"extra,omitempty" yaml:"-"`
 }
@@ -138,7 +138,7 @@ func (rec *TaskRecord) start(e *Event) {
 	if s := e.Started; s != nil {
 		a.Runner, a.Model, a.Base, a.Sealed = s.Runner, s.Model, s.Base, s.Sealed
 	}
-	rec.Attempts = append(rec.Attempts, a)
+	rec.Attempts, rec.ReviewProgress = append(rec.Attempts, a), nil
 }
 
 func (rec *TaskRecord) end(e *Event) {
@@ -146,7 +146,7 @@ func (rec *TaskRecord) end(e *Event) {
 		return
 	}
 	a, in := rec.startedBy(e), e.Ended
-	a.Landing, a.ReviewProgress, a.Landed = nil, nil, in.Landed
+	a.Landing, rec.ReviewProgress, a.Landed = nil, nil, in.Landed
 	a.EndedAt, a.Result, a.Outcome, a.Charged = cmp.Or(in.Seen, e.At), in.Result, in.Outcome, in.Charged
 	a.Cause, a.Head, a.Session, a.Usage, a.Receipt = in.Cause, in.Head, in.Session, in.Usage, in.Receipt
 	a.Model = cmp.Or(in.Model, a.Model)

@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"cmp"
 	"slices"
 
 	"relay/review"
@@ -46,16 +47,13 @@ type Round struct {
 	Wanted  []review.Raised `json:"wanted" max:"1000" most:"50"`
 }
 
-// addReviewProgress appends opinions and rounds to those of an attempt under way; of any other it does nothing.
-func (a *Attempt) addReviewProgress(more *ReviewProgress) {
-	if more == nil || a.Result != ResultInProgress {
+// addReviewProgress appends opinions and rounds to those of the attempt under way; of any other it does nothing.
+func (rec *TaskRecord) addReviewProgress(attempt int, more *ReviewProgress) {
+	if a := rec.Running(); more == nil || a == nil || a.ID != attempt {
 		return
 	}
-	var all ReviewProgress
-	if a.ReviewProgress != nil {
-		all = *a.ReviewProgress
-	}
-	a.ReviewProgress = &ReviewProgress{slices.Concat(all.Opinions, more.Opinions), slices.Concat(all.Rounds, more.Rounds)}
+	all := cmp.Or(rec.ReviewProgress, &ReviewProgress{})
+	rec.ReviewProgress = &ReviewProgress{slices.Concat(all.Opinions, more.Opinions), slices.Concat(all.Rounds, more.Rounds)}
 }
 
 // Missing is a reviewer without an opinion, through no fault of the agent.

@@ -57,7 +57,7 @@ func (v *recovery) recoverTask(ctx context.Context, o decide.OpenAttempt) error 
 		a.Seen = o.Attempt.StartedAt
 	}
 	continueSession(&a, o.Record)
-	a.EarlierFindings, a.ReviewProgress = earlierFindings(o.Record), o.Attempt.ReviewProgress
+	a.EarlierFindings, a.ReviewProgress = earlierFindings(o.Record), o.Record.ReviewProgress
 	a.BriefInput = briefInput(v.state, task)
 	a.BriefInput.Record = o.Record
 	if last, ok := verdict.Previous(o.Record); ok && last.AwaitsReview() && !v.state.engine.Lifecycle.Asked(a) {

@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/orchestrator/limits"
 )
 
@@ -34,10 +35,11 @@ type Builder struct {
 	known   uint64           // the ledger began with the events up to here
 	journal *Journal
 
-	stale    bool       // something has happened since what follows was made
-	sections []string   // by task
-	rows     []*Row     // by task
-	causes   [][]string // by task: what needs a person and keeps it from running
+	stale    bool            // something has happened since what follows was made
+	touched  map[string]bool // tasks that it was about; nil: all of them, perhaps
+	sections []string        // by task
+	rows     []*Row          // by task
+	causes   [][]string      // by task: what needs a person and keeps it from running
 	frees    map[string]*freed
 	changed  Changed
 	money    Money
@@ -78,11 +80,15 @@ func (b *Builder) Apply(e *attempts.Event) {
 	if e.Seq == 0 || e.Seq > b.known {
 		b.memory.Fold(*e)
 	}
-	b.stale = true
+	if b.stale = true; e.Accepted != nil || e.RunStarted != nil || e.RunStopped != nil {
+		b.touched = nil
+	} else if b.touched != nil {
+		b.touched[e.Task] = true
+	}
 }
 
 // SetRunning says whether somebody is at work on the epic.
-func (b *Builder) SetRunning(on bool) { b.in.Running, b.stale = on, true }
+func (b *Builder) SetRunning(on bool) { b.in.Running, b.stale, b.touched = on, true, nil }
 
 // Ledger returns the ledger as the builder knows it. The caller does not change it.
 func (b *Builder) Ledger() *attempts.Ledger { return b.ledger }
@@ -173,9 +179,12 @@ func (b *Builder) refresh() {
 	}
 	b.stale = false
 	b.findCauses()
-	for i := range b.rows {
-		b.rows[i] = b.row(i)
+	for i, was := range b.rows {
+		if id := b.in.Graph.ID(i); b.touched == nil || b.touched[id] || !was.lasts(b.frees[id]) {
+			b.rows[i] = b.row(i)
+		}
 	}
+	b.touched = map[string]bool{}
 	b.changed, b.money = changesOf(b), MoneyOf(b.in.Epic, b.ledger, b.runsOfNight(), capsOf(b))
 }
 
@@ -306,9 +315,5 @@ func (b *Builder) runsOfNight() []string {
 	if len(b.journal.Session) == 0 {
 		return []string{b.ledger.Folded.Run}
 	}
-	runs := make([]string, len(b.journal.Session))
-	for i := range runs {
-		runs[i] = b.journal.Session[i].ID
-	}
-	return runs
+	return each.Of(b.journal.Session, func(l Logged) string { return l.ID })
 }

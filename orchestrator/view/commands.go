@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/orchestrator/verdict"
 )
@@ -117,11 +118,7 @@ func Whole(task string, o attempts.Outcome, r *attempts.Receipt) Command {
 
 // Seen returns what a person has to look at, as one line.
 func Seen(looks []attempts.Look) string {
-	texts := make([]string, len(looks))
-	for i, look := range looks {
-		texts[i] = look.Text
-	}
-	return strings.Join(texts, "; ")
+	return strings.Join(each.Of(looks, func(l attempts.Look) string { return l.Text }), "; ")
 }
 
 // Showing returns the command that shows what a person has to look at.

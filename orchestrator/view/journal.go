@@ -14,7 +14,7 @@ import (
 // what was noted. It keeps that of one night: the runs of one relay work, of which each but the last ended for the next or crashed.
 type Journal struct {
 	wanted string // the last run of the night; "": the newest
-	runs   []string
+	runs   []OneRun
 	over   bool // what follows is of another night
 	line   line // what went on when
 
@@ -38,6 +38,13 @@ func (l *Logged) see(at time.Time) {
 	}
 }
 
+// stop notes how the run has ended, if the event says so.
+func (r *OneRun) stop(e *attempts.Event) {
+	if s := e.RunStopped; s != nil && e.Run == r.ID {
+		r.StoppedAt, r.ExitCode, r.Reason, r.Why = e.At, &s.ExitCode, s.Reason, s.Why
+	}
+}
+
 // NewJournal returns an empty journal for the night that ends with a run, or for the newest.
 func NewJournal(run string) *Journal { return &Journal{wanted: run} }
 
@@ -45,6 +52,9 @@ func NewJournal(run string) *Journal { return &Journal{wanted: run} }
 func (j *Journal) Add(e attempts.Event) {
 	if e.RunStarted != nil {
 		j.begin(e)
+	}
+	if n := len(j.runs); n > 0 {
+		j.runs[n-1].stop(&e)
 	}
 	if !j.over && len(j.Session) > 0 && (e.Request == nil || e.Cooldown == nil) { // the request itself is in the notes
 		j.addToNight(e)
@@ -61,9 +71,8 @@ func (j *Journal) addToNight(e attempts.Event) {
 		j.Session[n-2].see(e.Ended.Seen)
 	}
 	j.line.add(&e)
+	run.stop(&e)
 	switch {
-	case e.RunStopped != nil && e.Run == run.ID:
-		run.StoppedAt, run.ExitCode, run.Reason, run.Why = e.At, &e.RunStopped.ExitCode, e.RunStopped.Reason, e.RunStopped.Why
 	case e.Waiting != nil:
 		j.Waits = append(j.Waits, Wait{At: e.At, Kind: RunWaits, For: e.Waiting.For, Until: e.Waiting.Until, Why: e.Waiting.Why})
 	case e.Cooldown != nil && e.Cooldown.Until.IsZero():
@@ -117,8 +126,8 @@ func requestText(e attempts.Event) string {
 
 // begin opens a run: of the same night, if the one before went on as this one.
 func (j *Journal) begin(e attempts.Event) {
-	j.runs = append(j.runs, e.Run)
 	rs := e.RunStarted
+	j.runs = append(j.runs, OneRun{ID: e.Run, StartedAt: e.At, Jobs: rs.Jobs, Until: rs.Until})
 	if n := len(j.Session); n > 0 {
 		last := &j.Session[n-1]
 		if last.ID == j.wanted {
@@ -129,7 +138,7 @@ func (j *Journal) begin(e attempts.Event) {
 			*j = Journal{wanted: j.wanted, runs: j.runs}
 		}
 	}
-	j.Session = append(j.Session, Logged{OneRun: OneRun{ID: e.Run, StartedAt: e.At, Jobs: rs.Jobs, Until: rs.Until}, pid: rs.PID})
+	j.Session = append(j.Session, Logged{OneRun: j.runs[len(j.runs)-1], pid: rs.PID})
 }
 
 // goesOn reports whether the run that begins now, in the process pid, continues the same night: after a crash, or when a relay
@@ -150,8 +159,8 @@ func (j *Journal) HasRun() bool {
 // Superseded reports whether another night came after this one.
 func (j *Journal) Superseded() bool {
 	n, m := len(j.runs), len(j.Session)
-	return n > 0 && m > 0 && j.runs[n-1] != j.Session[m-1].ID
+	return n > 0 && m > 0 && j.runs[n-1].ID != j.Session[m-1].ID
 }
 
 // Runs returns the runs in the log, oldest first.
-func (j *Journal) Runs() []string { return j.runs }
+func (j *Journal) Runs() []OneRun { return j.runs }

@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/verdict"
 )
@@ -48,6 +49,13 @@ func (b *Builder) row(i int) *Row {
 		addFlag(&r.Choices[k], b.in.Flag)
 	}
 	return r
+}
+
+// lasts reports whether a row is true until something happens to its task: most are, and with them the night is made at once. The journal,
+// the time and other tasks say the rest of those at work and those that wait.
+func (r *Row) lasts(f *freed) bool {
+	f = cmp.Or(f, &freed{})
+	return r.State.Group() != Working && r.State.Group() != Waiting && r.FreesAll == f.all && slices.Equal(r.Frees, f.first)
 }
 
 // state returns the state of a task, at a time when no agent cools.
@@ -172,25 +180,20 @@ func lastTime(last *attempts.Attempt) string {
 }
 
 // lastEnded returns the last attempt that has ended; nil: none has.
-func lastEnded(rec *attempts.TaskRecord) (last *attempts.Attempt) {
-	for k := range rec.Attempts {
+func lastEnded(rec *attempts.TaskRecord) *attempts.Attempt {
+	for k := len(rec.Attempts) - 1; k >= 0; k-- {
 		if rec.Attempts[k].Result != attempts.ResultInProgress {
-			last = &rec.Attempts[k]
+			return &rec.Attempts[k]
 		}
 	}
-	return last
+	return nil
 }
 
 // named lists tasks that need a person with the state of the last: "T18 (gated)".
 func (b *Builder) named(ids []string) string {
-	said := make([]string, len(ids))
-	for k, id := range ids {
-		said[k] = id
-		if word := b.state(id, b.ledger.Record(id)); k == len(ids)-1 {
-			said[k] += map[State]string{Asks: " (asks you)", Held: " (held)", Gated: " (gated)"}[word]
-		}
-	}
-	return strings.Join(said, ", ")
+	last := ids[len(ids)-1]
+	word := map[State]string{Asks: " (asks you)", Held: " (held)", Gated: " (gated)"}[b.state(last, b.ledger.Record(last))]
+	return strings.Join(ids, ", ") + word
 }
 
 // explainGate says why the task is gated, what tells most about it, and what to type.
@@ -242,10 +245,7 @@ func (r *Row) why(g *attempts.Gate, receipt *attempts.Receipt) {
 	case attempts.QualityGateBlocked:
 		r.Why = "blocked in review"
 		if receipt.Review != nil {
-			var by []string
-			for _, o := range receipt.Review.Opinions {
-				by = append(by, o.Reviewer)
-			}
+			by := each.Of(receipt.Review.Opinions, func(o attempts.Opinion) string { return o.Reviewer })
 			r.Why = strings.TrimSuffix("blocked in review by "+plaintext.Listed(by), " by ")
 		}
 	default: // its gate says more

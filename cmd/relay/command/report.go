@@ -13,8 +13,10 @@ import (
 	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/report"
+	"relay/orchestrator/view"
 )
 
 type reportOptions struct {
@@ -78,21 +80,21 @@ func (o *reportOptions) source(ctx context.Context) (*runview.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	pl, view, warning, err := p.Read(ctx)
+	pl, v, warning, err := p.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if o.run != "" && o.run != view.Ledger.Folded.Run {
+	if o.run != "" && o.run != v.Ledger.Folded.Run {
 		pl = project.RunPlan(p, o.run, pl)
 	}
-	b, err := status.Builder(p, pl, view, o.run)
+	b, err := status.Builder(p, pl, v, o.run)
 	if err != nil {
 		return nil, err
 	}
 	if !b.Journal().HasRun() {
-		return nil, noRun(o.run, b.Journal().Runs())
+		return nil, noRun(o.run, each.Of(b.Journal().Runs(), func(r view.OneRun) string { return r.ID }))
 	}
-	return &runview.Source{App: a, Project: p, Plan: pl, View: view, Builder: b, Warning: warning}, nil
+	return &runview.Source{App: a, Project: p, Plan: pl, View: v, Builder: b, Warning: warning}, nil
 }
 
 // noRun says that there is no such run, and which there are.

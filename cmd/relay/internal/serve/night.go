@@ -90,7 +90,7 @@ func (l *live) show(tasks []string, troubles ...string) {
 		n.Graph, n.Timeline = f.Model.Graph(now), f.Model.Timeline(now)
 	}
 	next := &shown{
-		at: f.Last, night: n, runs: slices.Clip(f.Runs), parts: map[string]part{}, made: time.Now(),
+		at: f.Last, night: n, runs: slices.Clone(f.Model.Journal().Runs()), parts: map[string]part{}, made: time.Now(),
 		notes: append(slices.Clip(f.Warnings), troubles...), newer: make(chan struct{}),
 	}
 	if before != nil {

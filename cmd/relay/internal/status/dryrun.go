@@ -17,18 +17,18 @@ import (
 // DryRun is what relay work --dry-run --json prints. Times are in minutes from the start, if tasks of this epic are
 // done whose times are known, else in points.
 type DryRun struct {
-	Jobs      int           `json:"jobs"`
-	Unit      string        `json:"unit"`     // minutes or points
-	Makespan  float64       `json:"makespan"` // when the last task ends
-	Chain     float64       `json:"longest_chain"`
-	P50       float64       `json:"p50,omitempty"` // half of all runs like this one are over by then
-	P90       float64       `json:"p90,omitempty"` // nine of ten are
-	BasedOn   int           `json:"based_on"`      // tasks that are done
-	Wait      *Wait         `json:"wait,omitempty"`
-	Run       []PlannedTask `json:"run"` // in the order they would begin
-	Left      []SkippedTask `json:"left"`
-	Reviewers []string      `json:"epic_review,omitempty"` // reviewers who would be asked about the whole epic then
-	Refused   string        `json:"refused,omitempty"`     // why relay work would not begin
+	Jobs      int               `json:"jobs"`
+	Unit      string            `json:"unit"`     // minutes or points
+	Makespan  float64           `json:"makespan"` // when the last task ends
+	Chain     float64           `json:"longest_chain"`
+	P50       float64           `json:"p50,omitempty"` // half of all runs like this one are over by then
+	P90       float64           `json:"p90,omitempty"` // nine of ten are
+	BasedOn   int               `json:"based_on"`      // tasks that are done
+	Wait      *attempts.Waiting `json:"wait,omitempty"`
+	Run       []PlannedTask     `json:"run"` // in the order they would begin
+	Left      []SkippedTask     `json:"left"`
+	Reviewers []string          `json:"epic_review,omitempty"` // reviewers who would be asked about the whole epic then
+	Refused   string            `json:"refused,omitempty"`     // why relay work would not begin
 
 	now, until time.Time // until: the deadline; zero: none
 	done       string    // why nothing would run although nothing is left out
@@ -114,14 +114,14 @@ func NewDryRun(p *project.Project, pl *project.Plan, known *attempts.View, o Dry
 }
 
 // firstWait returns what a run waits for at its beginning, or nil when it can start a task at once.
-func firstWait(o schedule.Estimator, slots []schedule.Slot, now time.Time) *Wait {
+func firstWait(o schedule.Estimator, slots []schedule.Slot, now time.Time) *attempts.Waiting {
 	first := time.Duration(math.MaxInt64)
 	for _, slot := range slots {
 		first = min(first, o.Opens(&o.Epic.Tasks[slot.Task]))
 	}
 	for name, c := range o.Ledger.Cooldowns {
 		if len(slots) > 0 && first > 0 && c.Until.Sub(now) == first {
-			return &Wait{name, c.Until, c.Why}
+			return &attempts.Waiting{Until: c.Until, For: name, Why: c.Why}
 		}
 	}
 	return nil

@@ -17,9 +17,8 @@ type Follower struct {
 	Model    *view.Builder
 	Project  *project.Project
 	Plan     *project.Plan
-	Runs     []view.OneRun // of all nights, oldest first
-	Last     uint64        // number of the last event
-	Warnings []string      // about the records, from when they were read as a whole
+	Last     uint64   // number of the last event
+	Warnings []string // about the records, from when they were read as a whole
 
 	run  string // that ends the night; "": the newest
 	tail *attempts.Tail
@@ -44,12 +43,12 @@ func (f *Follower) Held() bool { return f.held }
 
 // begin reads plan, ledger and logs as a whole.
 func (f *Follower) begin(ctx context.Context) error {
-	f.Runs, f.Last, f.tail = nil, 0, nil
+	f.Last, f.tail = 0, nil
 	journal := view.NewJournal(f.run)
 	pl, v, warning, err := f.Project.ReadWith(ctx, func() (*attempts.View, error) {
 		return attempts.ReadEvents(f.Project.Dir, func(e attempts.Event) {
 			journal.Add(e)
-			f.see(&e)
+			f.Last = max(f.Last, e.Seq)
 		})
 	})
 	if err != nil {
@@ -66,7 +65,7 @@ func (f *Follower) begin(ctx context.Context) error {
 	}
 	f.Plan, f.Warnings, f.held, f.tail = pl, append(f.Project.Damage, v.Warnings...), v.Running, v.Tail
 	if f.tail == nil {
-		journal, f.Runs, f.Last, f.tail = nil, nil, 0, attempts.NewTail(f.Project.Dir)
+		journal, f.Last, f.tail = nil, 0, attempts.NewTail(f.Project.Dir)
 	}
 	in := Input(f.Project, pl, v, f.run)
 	in.Journal = journal
@@ -80,12 +79,12 @@ func (f *Follower) Next(ctx context.Context) (tasks []string, changed bool, err 
 	if f.tail == nil { // it could not be read
 		return nil, true, f.begin(ctx)
 	}
-	begun := len(f.Runs)
+	begun := len(f.Model.Journal().Runs())
 	tasks, changed, err = f.take(tasks)
 	if err != nil {
 		return nil, false, err
 	}
-	if len(f.Runs) > begun { // with another plan, perhaps
+	if len(f.Model.Journal().Runs()) > begun { // with another plan, perhaps
 		return nil, true, f.begin(ctx)
 	}
 	holder, err := attempts.HeldBy(f.Project.File(attempts.LockFile))
@@ -101,7 +100,7 @@ func (f *Follower) take(tasks []string) ([]string, bool, error) {
 	before := f.Last
 	err := f.tail.Next(func(e attempts.Event) error {
 		f.Model.Apply(&e)
-		if f.see(&e); e.Task != "" && before > 0 {
+		if f.Last = max(f.Last, e.Seq); e.Task != "" && before > 0 {
 			tasks = append(tasks, e.Task)
 		}
 		return nil
@@ -110,17 +109,6 @@ func (f *Follower) take(tasks []string) ([]string, bool, error) {
 		err = nil // an epic that was written by hand has none yet
 	}
 	return tasks, f.Last > before, err
-}
-
-// see keeps what the model does not have of an event.
-func (f *Follower) see(e *attempts.Event) {
-	f.Last = max(f.Last, e.Seq)
-	switch n := len(f.Runs) - 1; {
-	case e.RunStarted != nil:
-		f.Runs = append(f.Runs, view.OneRun{ID: e.Run, StartedAt: e.At, Jobs: e.RunStarted.Jobs, Until: e.RunStarted.Until})
-	case e.RunStopped != nil && n >= 0 && f.Runs[n].ID == e.Run:
-		f.Runs[n].StoppedAt, f.Runs[n].ExitCode, f.Runs[n].Reason = e.At, &e.RunStopped.ExitCode, e.RunStopped.Reason
-	}
 }
 
 // Bounds of how old a night without events and a forecast are: waits end, and what runs takes its time.

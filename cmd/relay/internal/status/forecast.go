@@ -106,21 +106,14 @@ type Cooldown struct {
 	Why    string    `json:"why,omitempty"`
 }
 
-// Wait records what a run that cannot start anything waits for.
-type Wait struct {
-	For   string    `json:"for"`
-	Until time.Time `json:"until"`
-	Why   string    `json:"why,omitempty"`
-}
-
 // AddCooldowns adds what keeps tasks from starting although they could.
 func (s *Report) AddCooldowns(now time.Time) {
 	l := s.outlook.Ledger
 	if s.Counts.Completed == s.Counts.Total {
 		return
 	}
-	if w := l.Waiting; w != nil && s.Run.State == Running {
-		s.Waiting = &Wait{w.For, w.Until, w.Why}
+	if s.Run.State == Running {
+		s.Waiting = l.Waiting
 	}
 	for name, c := range l.Cooldowns {
 		if c.Until.After(now) && (s.Run.State == Running || !c.Refused()) { // the next run asks whoever has refused
