@@ -370,28 +370,20 @@ type programs struct {
 	guard    func() (*process.Guardian, error) // starts one
 	guardian *process.Guardian
 	dir      string // for what they print
-	answers  map[string]programAnswer
-}
-
-type programAnswer struct {
-	version string
-	err     error
+	answers  map[string]func() (version string, err error)
 }
 
 // version asks a program, which a guardian starts: one that never ends does not outlive relay check. Argv is the program
 // and its first arguments.
 func (p *programs) version(ctx context.Context, argv, env []string) (string, error) {
 	key := strings.Join(argv, "\x00")
-	if cached, ok := p.answers[key]; ok {
-		return cached.version, cached.err
-	}
-	var answer programAnswer
-	answer.version, answer.err = p.ask(ctx, argv, env)
 	if p.answers == nil {
-		p.answers = map[string]programAnswer{}
+		p.answers = map[string]func() (string, error){}
 	}
-	p.answers[key] = answer
-	return answer.version, answer.err
+	if p.answers[key] == nil {
+		p.answers[key] = sync.OnceValues(func() (string, error) { return p.ask(ctx, argv, env) })
+	}
+	return p.answers[key]()
 }
 
 func (p *programs) ask(ctx context.Context, argv, env []string) (string, error) {
