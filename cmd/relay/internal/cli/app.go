@@ -96,8 +96,8 @@ func InputName(from string) string {
 	return from
 }
 
-// ReadObject reads one JSON object as [ReadInput] does, and refuses keys that it does not know. The error says that the input is not what is
-// wanted, such as "an entry", and has the hint.
+// ReadObject reads one JSON object as [ReadInput] does, and refuses keys that it does not know. The error says that the input is not what
+// is wanted, such as "an entry", and has the hint.
 func ReadObject(a *App, from string, to any, what, hint string) error {
 	content, err := ReadInput(a, from)
 	if err != nil {
