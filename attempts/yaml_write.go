@@ -118,9 +118,7 @@ const mostDeclared = 10
 
 // DeclaredFiles returns the line of epic.yml by which a task declares files, with the first ten of them.
 func DeclaredFiles(files []string) string {
-	shown := each.Of(files[:min(len(files), mostDeclared)], func(file string) string {
-		return durable.YAMLScalar(plaintext.Capped(file, 200))
-	})
+	shown := each.Of(files[:min(len(files), mostDeclared)], func(f string) string { return durable.YAMLScalar(plaintext.Capped(f, 200)) })
 	if len(files) > mostDeclared {
 		shown = append(shown, "…")
 	}

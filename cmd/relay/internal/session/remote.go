@@ -12,10 +12,9 @@ import (
 // maxRemote bounds the address of a remote.
 const maxRemote = 2000
 
-// remote returns the address of the remote that a branch has: the one it is configured to follow, else the first one that it was pushed
+// remoteOf returns the address of the remote that a branch has: the one it is configured to follow, else the first one that it was pushed
 // to. Credentials are not in it. For "" it is the branch that is checked out. It returns "" for what there is none of, or git does not say.
-func (s *session) remote(ctx context.Context, branch string) (name, address string) {
-	repo := s.project.Git
+func remoteOf(ctx context.Context, repo *git.Repo, branch string) (name, address string) {
 	if branch == "" {
 		branch, _ = repo.Branch(ctx)
 	}

@@ -113,7 +113,9 @@ func (s *session) work(ctx context.Context) (decide.Summary, error) {
 func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summary, error) {
 	options := s.o.RunOptions(ctx, s.project, s.plan)
 	options.Supervisor = s.command.guardian
-	options.Remote = s.remote
+	options.Remote = func(ctx context.Context, branch string) (name, address string) {
+		return remoteOf(ctx, s.project.Git, branch)
+	}
 	options.Relay, options.Effective = project.RelayVersion(), project.EffectiveYAML(s.project)
 	options.Notify = s.notify
 	options.ExitCode = func(sum decide.Summary, err error) int { return terminal.CodeOfRun(sum, err, s.command.stop.signal()) }
