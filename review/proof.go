@@ -48,7 +48,7 @@ type Criterion struct{ Text, Check string }
 // else by a check of the task that failed before the work.
 // One reviewer who says that it is not met outweighs others; without any mark it is unproven.
 func Table(criteria []Criterion, checks []CheckResult, opinions []Opinion, commit string) []Proof {
-	texts := texts(criteria)
+	texts := each.Of(criteria, func(c Criterion) string { return c.Text })
 	table := make([]Proof, len(criteria))
 	for i, c := range criteria {
 		table[i] = Proof{Criterion: c.Text, By: Unproven}
@@ -87,10 +87,6 @@ func (p *Proof) addMark(by string, m Mark, commit string) {
 	p.By, p.Met, p.Commit = ByReview, m.Met, commit
 	p.Reviewers = append(p.Reviewers, by)
 	p.Evidence = cmp.Or(p.Evidence, m.Evidence)
-}
-
-func texts(criteria []Criterion) []string {
-	return each.Of(criteria, func(c Criterion) string { return c.Text })
 }
 
 // unmetFindings returns the findings that follow from the criteria a reviewer says are not met.

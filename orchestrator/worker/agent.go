@@ -27,8 +27,7 @@ func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
 	t := ag.t
 	t.f.Session, t.f.Used = t.a.Session, t.a.Spent
 	if t.a.Ended {
-		sup, cut := t.files.Ended()
-		return ag.turn(ctx, t.files, turn{sup: sup, session: t.a.Session, used: t.a.Spent, begin: t.a.NewSession, ended: true, cut: cut})
+		return ag.turn(ctx, t.files, turn{session: t.a.Session, used: t.a.Spent, begin: t.a.NewSession, ended: true})
 	}
 	if t.a.Session != "" {
 		report, err := ag.question(ctx, t.files, reanchor.Answered(t.a.BriefInput), false)
@@ -43,17 +42,15 @@ func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
 	if ctx.Err() != nil {
 		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil //nolint:nilerr // the attempt ends as stopped
 	}
-	return ag.turn(ctx, t.files, turn{sup: t.run.o.Supervisor, begin: t.a.NewSession})
+	return ag.turn(ctx, t.files, turn{begin: t.a.NewSession})
 }
 
 // turn is one run of an attempt's agent.
 type turn struct {
-	sup     process.Supervisor
 	session string         // to continue; "": a new one
 	begin   string         // the id that a new one is to have; "": its CLI chooses it
 	used    runners.Usage  // by that session so far
 	ended   bool           // the agent has ended under an earlier run
-	cut     bool           // and did so because that run did
 	before  attempts.Usage // by the attempt, its reviews included
 	wall    bool           // it is only asked for its result
 }
@@ -66,22 +63,19 @@ func (u turn) sum(now runners.Usage) attempts.Usage {
 }
 
 // later is a further turn in the session of the attempt so far.
-func (t *attempt) later(sup process.Supervisor) turn {
-	f := &t.f
-	return turn{sup: sup, session: f.Session, used: f.Used, before: f.Usage}
+func (t *attempt) later() turn {
+	return turn{session: t.f.Session, used: t.f.Used, before: t.f.Usage}
 }
 
 // turn runs the agent once, with the files p.
 func (ag *agent) turn(ctx context.Context, p relayfiles.Files, u turn) (runners.Report, error) {
 	t := ag.t
-	cut := ""
-	if u.cut && p.Used() {
-		cut = "relay ended while the agent worked" // by a signal, or by an error of its own
-	} else if u.cut {
-		cut = "relay ended before the agent began"
-	}
 	o, a, c := t.run.o, t.a, t.c
-	runner, err := o.NewRunner(a.Runner, u.sup)
+	sup, cut := o.Supervisor, ""
+	if u.ended {
+		sup, cut = endedBy(p)
+	}
+	runner, err := o.NewRunner(a.Runner, sup)
 	if err != nil {
 		return cutShort(cut, runners.Report{Outcome: runners.CannotStart, Detail: err.Error()}, nil)
 	}
@@ -118,6 +112,18 @@ func (ag *agent) turn(ctx context.Context, p relayfiles.Files, u turn) (runners.
 	}
 	t.run.events.Emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u.sum(report.Usage), Delivered: true})
 	return cutShort(cut, report, err)
+}
+
+// endedBy returns what knows how an agent of an earlier run has ended, and why it was cut short if that was with its run.
+func endedBy(p relayfiles.Files) (sup process.Supervisor, cut string) {
+	sup, short := p.Ended()
+	switch {
+	case short && p.Used():
+		cut = "relay ended while the agent worked" // by a signal, or by an error of its own
+	case short:
+		cut = "relay ended before the agent began"
+	}
+	return sup, cut
 }
 
 // cutShort is the report of an agent that was cut short with its relay: all it says that counts is what was used.
@@ -241,9 +247,8 @@ func (ag *agent) followUp(ctx context.Context) error {
 	}
 	for n := 1; n <= last; n++ {
 		again := t.files.Round(n)
-		sup, cut := again.Ended()
-		u := t.later(sup)
-		u.ended, u.cut = true, cut
+		u := t.later()
+		u.ended = true
 		report, err := ag.turn(ctx, again, u)
 		if err != nil {
 			return err
@@ -295,7 +300,7 @@ func (ag *agent) question(ctx context.Context, q relayfiles.Files, brief []byte,
 	if err := q.Give(t.run.o.Dir, briefing.WithoutSecrets(t.run.o, brief)); err != nil {
 		return runners.Report{}, err
 	}
-	u := t.later(t.run.o.Supervisor)
+	u := t.later()
 	u.wall = wall
 	return ag.turn(ctx, q, u)
 }
@@ -321,9 +326,8 @@ func (ag *agent) answersLeft(ctx context.Context) error {
 		if !q.Used() {
 			continue
 		}
-		sup, cut := q.Ended()
-		u := t.later(sup)
-		u.ended, u.cut = true, cut
+		u := t.later()
+		u.ended = true
 		report, err := ag.turn(ctx, q, u)
 		switch why := q == t.files.Why(); {
 		case err != nil:

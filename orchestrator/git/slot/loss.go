@@ -76,7 +76,9 @@ func unsavedIn(ctx context.Context, p *Pool, path string) (string, error) {
 	if err != nil {
 		return "git cannot read it: " + err.Error(), ctx.Err()
 	}
-	changed := each.Where(strings.Split(string(status), "\x00"), func(line string) (string, bool) { return line[min(3, len(line)):], len(line) > 3 })
+	changed := each.Where(strings.Split(string(status), "\x00"), func(line string) (string, bool) {
+		return line[min(3, len(line)):], len(line) > 3
+	})
 	if changed = worktree.Unconverted(ctx, repo, "HEAD", changed); len(changed) > 0 {
 		return "changes in no commit: " + plaintext.Listed(changed), nil
 	}

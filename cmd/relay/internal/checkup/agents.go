@@ -19,6 +19,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/verdict"
@@ -179,19 +180,18 @@ const question = "Answer with the word OK and nothing else. Use no tools, read n
 
 // asked is an agent with a model, and what came of asking it.
 type asked struct {
-	name, model string
-	reviewer    bool
-	took        time.Duration
-	report      runners.Report
-	err         error
+	project.Asked
+	took   time.Duration
+	report runners.Report
+	err    error
 }
 
 // label is the name of its point.
 func (a asked) label() string {
-	if a.reviewer {
-		return reviewLabel + a.name
+	if a.Reviewer {
+		return reviewLabel + a.Name
 	}
-	return "runner " + a.name
+	return "runner " + a.Name
 }
 
 // ask sends every agent that a run would use one tiny request, all at the same time, each in an empty folder of its own. It is no
@@ -211,10 +211,10 @@ func askAgents(ctx context.Context, c *checkup) {
 		wait.Go(func() { a.err = askOne(ctx, c, a, filepath.Join(c.programs.dir, "ask-"+strconv.Itoa(i))) })
 	}
 	wait.Wait()
-	able := slices.ContainsFunc(agents, func(a asked) bool { return !a.reviewer && a.answers() })
+	able := slices.ContainsFunc(agents, func(a asked) bool { return !a.Reviewer && a.answers() })
 	for _, a := range agents {
 		p := answered(c, a)
-		if p.State == Fail && able && !a.reviewer && slices.Contains(c.project.Config.Relay.Runners, a.name) {
+		if p.State == Fail && able && !a.Reviewer && slices.Contains(c.project.Config.Relay.Runners, a.Name) {
 			p.State = Warn // of those to choose from one is enough
 		}
 		c.points = append(c.points, p)
@@ -230,47 +230,21 @@ func tasksOf(pl *project.Plan) []epic.Task {
 
 // agentsToAsk returns the runners, those that tasks insist on, and the reviewers, each with the models that it would be asked for. Those
 // whose program is missing have a point already.
-func agentsToAsk(c *checkup) (agents []asked) {
-	add := func(name, model string, reviewer bool) {
-		own, ok := askable(c, name)
-		if !ok {
-			return
+func agentsToAsk(c *checkup) []asked {
+	return each.Where(c.project.Agents.AllAsked(tasksOf(c.plan)), func(who project.Asked) (asked, bool) {
+		var unfit error
+		if who.Reviewer {
+			_, unfit = c.project.Agents.Reviewer(who.Name)
 		}
-		a := asked{name: name, model: cmp.Or(model, own.Model), reviewer: reviewer}
-		if !slices.ContainsFunc(agents, func(b asked) bool { return b.name == a.name && b.model == a.model && b.reviewer == a.reviewer }) {
-			agents = append(agents, a)
-		}
-	}
-	names, model := c.project.Config.Relay.Runners, c.project.Config.Relay.Model
-	for _, name := range names {
-		add(name, model, false)
-	}
-	for _, t := range tasksOf(c.plan) {
-		switch {
-		case t.Runner != "":
-			add(t.Runner, cmp.Or(t.Model, model), false)
-		case t.Model != "":
-			for _, name := range names {
-				add(name, t.Model, false)
-			}
-		}
-	}
-	for _, name := range c.project.Agents.Reviewers() {
-		if _, err := c.project.Agents.Reviewer(name); err == nil {
-			add(name, "", true)
-		}
-	}
-	return agents
+		return asked{Asked: who}, unfit == nil && askable(c, who.Name)
+	})
 }
 
-// askable returns an agent that can be asked something: its program is there, and it does not do what it does whatever it is asked.
-func askable(c *checkup, name string) (configs.Agent, bool) {
+// askable reports whether an agent can be asked something: its program is there, and it does not do what it does whatever it is asked.
+func askable(c *checkup, name string) bool {
 	agent, err := c.project.Agents.Named(name)
-	if err != nil || agent.Type == kinds.Scripted || agent.Type == kinds.Command && agent.Result != "final" {
-		return agent, false
-	}
-	_, err = c.project.Agents.Program(name)
-	return agent, err == nil
+	_, missing := c.project.Agents.Program(name)
+	return err == nil && missing == nil && agent.Type != kinds.Scripted && (agent.Type != kinds.Command || agent.Result == "final")
 }
 
 // askOne asks one agent. The error is a fault of this machine.
@@ -280,18 +254,18 @@ func askOne(ctx context.Context, c *checkup, a *asked, dir string) error {
 	if err := errors.Join(os.MkdirAll(work, 0o700), os.WriteFile(in("prompt.md"), []byte(question), 0o600)); err != nil {
 		return err
 	}
-	runner, err := c.project.Agents.Runner(ctx, a.name, c.programs.guardian)
+	runner, err := c.project.Agents.Runner(ctx, a.Name, c.programs.guardian)
 	if err != nil {
 		return err
 	}
 	var schema []byte // a runner gets the flags that an attempt has, so that a CLI that refuses one of them shows it
-	if !a.reviewer {
+	if !a.Reviewer {
 		schema = runners.ResultSchema("")
 	}
 	begin := time.Now()
 	a.report, err = runner.Run(ctx, runners.Request{
-		Mark: "check/" + a.name + "/1", Question: a.reviewer, Unsteered: a.reviewer, Dir: work, Prompt: in("prompt.md"), Schema: schema,
-		Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"), Model: a.model,
+		Mark: "check/" + a.Name + "/1", Question: a.Reviewer, Unsteered: a.Reviewer, Dir: work, Prompt: in("prompt.md"), Schema: schema,
+		Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"), Model: a.Model,
 		Env: project.CommonEnvironment(c.project.Session.Environ, c.project.Config.Relay.Env),
 		Limits: runners.Limits{
 			Wall: c.patience(), FirstAnswer: c.patience(), Linger: 5 * time.Second, StopGrace: 5 * time.Second, TranscriptCap: 1 << 20,
@@ -311,8 +285,8 @@ func (a asked) answers() bool {
 func answered(c *checkup, a asked) Point {
 	p := Point{Name: a.label(), State: Fail, Code: terminal.NoRunner}
 	who := ""
-	if a.model != "" {
-		who = " with model " + a.model
+	if a.Model != "" {
+		who = " with model " + a.Model
 	}
 	r := a.report
 	why := plaintext.Fit(plaintext.Escape(r.Detail), 200)
@@ -324,7 +298,7 @@ func answered(c *checkup, a asked) Point {
 	case a.answers():
 		p.State, p.Code = OK, 0
 		p.Message = "answers"
-		if model := cmp.Or(r.Model, a.model); model != "" {
+		if model := cmp.Or(r.Model, a.Model); model != "" {
 			p.Message += " (" + plaintext.Escape(plaintext.Fit(model, 60)) + ")"
 		}
 		if p.Message += fmt.Sprintf(" in %.1fs", a.took.Seconds()); r.Usage.Priced {
@@ -347,7 +321,7 @@ func answered(c *checkup, a asked) Point {
 	}
 	switch r.Outcome {
 	case runners.Auth, runners.NoModel:
-		fix := status.Fix(c.project, tasksOf(c.plan), a.name, verdict.OutcomeOf(r.Outcome).Outcome, r.Detail)
+		fix := status.Fix(c.project, tasksOf(c.plan), a.Name, verdict.OutcomeOf(r.Outcome).Outcome, r.Detail)
 		p.Fix = strings.TrimPrefix(fix, "relay check --ask, after you ")
 	case runners.Quota, runners.RateLimited, runners.Overloaded:
 		p.State, p.Code = Warn, 0
@@ -355,8 +329,8 @@ func answered(c *checkup, a asked) Point {
 	case runners.Network:
 		p.Fix = "look at the network, the proxy and the provider's status page"
 	default:
-		program, _ := c.project.Agents.Program(a.name)
-		p.Fix = "try it yourself: " + cmp.Or(program, a.name)
+		program, _ := c.project.Agents.Program(a.Name)
+		p.Fix = "try it yourself: " + cmp.Or(program, a.Name)
 	}
 	return p
 }
@@ -370,28 +344,20 @@ type programs struct {
 	guard    func() (*process.Guardian, error) // starts one
 	guardian *process.Guardian
 	dir      string // for what they print
-	answers  map[string]programAnswer
-}
-
-type programAnswer struct {
-	version string
-	err     error
+	answers  map[string]func() (version string, err error)
 }
 
 // version asks a program, which a guardian starts: one that never ends does not outlive relay check. Argv is the program
 // and its first arguments.
 func (p *programs) version(ctx context.Context, argv, env []string) (string, error) {
 	key := strings.Join(argv, "\x00")
-	if cached, ok := p.answers[key]; ok {
-		return cached.version, cached.err
-	}
-	var answer programAnswer
-	answer.version, answer.err = p.ask(ctx, argv, env)
 	if p.answers == nil {
-		p.answers = map[string]programAnswer{}
+		p.answers = map[string]func() (string, error){}
 	}
-	p.answers[key] = answer
-	return answer.version, answer.err
+	if p.answers[key] == nil {
+		p.answers[key] = sync.OnceValues(func() (string, error) { return p.ask(ctx, argv, env) })
+	}
+	return p.answers[key]()
 }
 
 func (p *programs) ask(ctx context.Context, argv, env []string) (string, error) {

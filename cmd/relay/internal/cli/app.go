@@ -96,24 +96,27 @@ func InputName(from string) string {
 	return from
 }
 
-// ReadObject reads one JSON object as [ReadInput] does, and refuses keys that it does not know: mistake says why.
-func ReadObject(a *App, from string, to any) (mistake, err error) {
+// ReadObject reads one JSON object as [ReadInput] does, and refuses keys that it does not know. The error says that the input is not what
+// is wanted, such as "an entry", and has the hint.
+func ReadObject(a *App, from string, to any, what, hint string) error {
 	content, err := ReadInput(a, from)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	dec := json.NewDecoder(bytes.NewReader(content))
 	dec.DisallowUnknownFields()
-	if mistake = dec.Decode(to); mistake == nil {
-		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-			mistake = ErrMore
-		}
+	err = dec.Decode(to)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		err = fmt.Errorf("field %s: a %s is not what it takes", wrong.Field, wrong.Value)
 	}
-	return mistake, nil
+	if _, more := dec.Token(); err == nil && !errors.Is(more, io.EOF) {
+		err = errors.New("there is more than one object")
+	}
+	if err != nil {
+		return &terminal.Hinted{Err: fmt.Errorf("%s is not %s: %w", InputName(from), what, err), Hint: hint}
+	}
+	return nil
 }
-
-// ErrMore means that something stands behind an object.
-var ErrMore = errors.New("something stands behind the object")
 
 // PrintJSON prints one value as the whole answer of a command.
 func (a *App) PrintJSON(v any) error {

@@ -108,8 +108,7 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 	}
 	l := status.Printer{Width: terminal.Columns(f.App.Err.Dest), Flag: p.EpicFlag()}
 	if err = status.AskLooks(f.App.Err, l, f.JSON, f.answer.Looks, ask); err == nil {
-		c := candidate{App: f.App, Project: p, Plan: pl, Ledger: f.view.Ledger, Step: f.step, Pushed: f.PR}
-		f.answer.Untested, err = c.check(ctx, f.NoChecks, f.DryRun)
+		f.answer.Untested, err = candidate{f}.check(ctx)
 	}
 	if err == nil {
 		err = f.land(ctx, store)
@@ -124,12 +123,11 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 func (f *finishing) land(ctx context.Context, store *attempts.Store) (err error) {
 	switch {
 	case f.PR && f.step.How != finish.NothingToLand:
-		o := opener{App: f.App, Project: f.project, Step: f.step, DryRun: f.DryRun}
 		text, wrong := report.PullRequest(f.plan.Epic, f.plan.Graph, f.view.Ledger)
 		if wrong != nil {
 			return wrong
 		}
-		f.answer.Request, err = o.open(ctx, f.plan.Epic.Title, text)
+		f.answer.Request, err = opener{f}.open(ctx, text)
 		err = errors.Join(err, f.requested(store))
 	case f.PR:
 	case !f.DryRun && f.step.How != finish.NothingToLand:

@@ -19,7 +19,6 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
@@ -32,41 +31,35 @@ import (
 )
 
 // candidate is the work of an epic that is to land.
-type candidate struct {
-	App     *cli.App
-	Project *project.Project
-	Plan    *project.Plan
-	Ledger  *attempts.Ledger
-	Step    *finish.Step
-	Pushed  bool // for a pull request: it is not joined with the branch here
-}
+// With PR it is for a pull request, and is not joined with the branch here.
+type candidate struct{ *finishing }
 
 // check refuses commits that add secrets, and a result on which a check of the epic fails that passes on the branch now. The checks run
-// only where there is a doubt, and not with noChecks or dryRun. It reports whether the work would be joined untested with what others did.
-func (c candidate) check(ctx context.Context, noChecks, dryRun bool) (untested bool, err error) {
-	if untested = c.Step.How == finish.MergeCommit || c.Step.How == finish.Replay; c.Step.How == finish.NothingToLand || dryRun {
+// only where there is a doubt, and not with NoChecks or DryRun. It reports whether the work would be joined untested with what others did.
+func (c candidate) check(ctx context.Context) (untested bool, err error) {
+	if untested = c.step.How == finish.MergeCommit || c.step.How == finish.Replay; c.step.How == finish.NothingToLand || c.DryRun {
 		return untested, nil
 	}
-	if err := c.refuseSecrets(ctx, noChecks); err != nil {
+	if err := c.refuseSecrets(ctx); err != nil {
 		return untested, err
 	}
 	why := c.doubt()
-	if why == "" || noChecks {
+	if why == "" || c.NoChecks {
 		return untested, nil
 	}
 	fmt.Fprintf(c.App.Err, "relay: %s: running the checks of the epic on the result\n", why)
 	red, err := c.test(ctx)
 	for _, how := range red {
-		fmt.Fprintf(c.App.Err, "relay: warning: %s, as on %s\n", how, c.Step.Into)
+		fmt.Fprintf(c.App.Err, "relay: warning: %s, as on %s\n", how, c.step.Into)
 	}
 	return err != nil, err
 }
 
 // refuseSecrets fails if a commit that would land adds a secret, unless a person has approved that of its task.
-func (c candidate) refuseSecrets(ctx context.Context, noChecks bool) error {
-	found, err := collect.Search{Repo: c.Project.Git, Rules: c.Project.Redactor()}.Commits(ctx, c.Step.Old, c.Step.Tip)
+func (c candidate) refuseSecrets(ctx context.Context) error {
+	found, err := collect.Search{Repo: c.project.Git, Rules: c.project.Redactor()}.Commits(ctx, c.step.Old, c.step.Tip)
 	if errors.Is(err, git.ErrTooMuch) {
-		fmt.Fprintf(c.App.Err, "relay: warning: the commits of %s are too large to be searched for secrets\n", c.Step.Name)
+		fmt.Fprintf(c.App.Err, "relay: warning: the commits of %s are too large to be searched for secrets\n", c.step.Name)
 		return nil
 	}
 	if err != nil {
@@ -79,15 +72,15 @@ func (c candidate) refuseSecrets(ctx context.Context, noChecks bool) error {
 		if err != nil {
 			return err
 		}
-		rec := c.Ledger.Record(task)
+		rec := c.view.Ledger.Record(task)
 		approved := len(rec.Looks()) == 0 && slices.ContainsFunc(rec.Attempts, func(a attempts.Attempt) bool {
 			return slices.ContainsFunc(a.Receipt.Looks, func(l attempts.Look) bool { return l.Cause == verdict.SecretFound })
 		})
-		if approved || noChecks && len(rec.Looks()) == 0 {
+		if approved || c.NoChecks && len(rec.Looks()) == 0 {
 			continue
 		}
 		if open = append(open, fmt.Sprintf("%s in %.12s", s, s.Commit)); hint == "" && len(rec.Looks()) > 0 {
-			flag := task + c.Project.EpicFlag()
+			flag := task + c.project.EpicFlag()
 			hint = "relay approve " + flag + ", if it may be pushed; relay retry " + flag + " has the task done again without it"
 		}
 	}
@@ -95,37 +88,37 @@ func (c candidate) refuseSecrets(ctx context.Context, noChecks bool) error {
 		return nil
 	}
 	return &terminal.Hinted{
-		Err:  fmt.Errorf("nothing was landed: commits of %s add what looks like a secret: %s", c.Step.Name, plaintext.Some(open, 3)),
+		Err:  fmt.Errorf("nothing was landed: commits of %s add what looks like a secret: %s", c.step.Name, plaintext.Some(open, 3)),
 		Hint: plaintext.FirstOf(hint, "relay finish --no-checks, if it may be pushed"), Code: terminal.Gated,
 	}
 }
 
 // taskOf returns the task that a commit belongs to, as its message says.
 func (c candidate) taskOf(ctx context.Context, commit string) (string, error) {
-	out, err := c.Project.Git.Run(ctx, git.Call{Args: []string{"log", "-1", "--format=%(trailers:key=Relay-Task,valueonly)", commit, "--"}})
+	out, err := c.project.Git.Run(ctx, git.Call{Args: []string{"log", "-1", "--format=%(trailers:key=Relay-Task,valueonly)", commit, "--"}})
 	return strings.TrimSpace(string(out)), err
 }
 
 // doubt says why the checks of the epic have not been seen to pass on what would land; "": they have.
 func (c candidate) doubt() string {
-	merged := !c.Pushed && (c.Step.How == finish.MergeCommit || c.Step.How == finish.Replay)
+	merged := !c.PR && (c.step.How == finish.MergeCommit || c.step.How == finish.Replay)
 	switch {
-	case c.Step.How == finish.NothingToLand || len(c.Plan.Epic.Checks) == 0:
+	case c.step.How == finish.NothingToLand || len(c.plan.Epic.Checks) == 0:
 		return ""
 	case merged:
-		return c.Step.Into + " has changed since"
-	case c.Ledger.Status.State == "running":
+		return c.step.Into + " has changed since"
+	case c.view.Ledger.Status.State == "running":
 		return "the last run was killed"
 	case !c.recorded():
-		return c.Step.Name + " has a commit that no run recorded"
+		return c.step.Name + " has a commit that no run recorded"
 	}
 	return ""
 }
 
 // recorded reports whether the branch ends in what a task has landed.
 func (c candidate) recorded() bool {
-	for _, rec := range c.Ledger.Tasks {
-		if slices.ContainsFunc(rec.Attempts, func(a attempts.Attempt) bool { return a.Landed == c.Step.Tip || a.Head == c.Step.Tip }) {
+	for _, rec := range c.view.Ledger.Tasks {
+		if slices.ContainsFunc(rec.Attempts, func(a attempts.Attempt) bool { return a.Landed == c.step.Tip || a.Head == c.step.Tip }) {
 			return true
 		}
 	}
@@ -135,9 +128,9 @@ func (c candidate) recorded() bool {
 // test runs the checks of the epic on what would land, and fails if one fails there that does not fail in the same way on the branch it
 // lands on. It returns what fails on both.
 func (c candidate) test(ctx context.Context) (before []string, err error) {
-	commit := c.Step.New
-	if c.Pushed || c.Step.How == finish.FastForward {
-		commit = c.Step.Tip
+	commit := c.step.New
+	if c.PR || c.step.How == finish.FastForward {
+		commit = c.step.Tip
 	}
 	g, err := cli.StartGuardian(c.App, func() error { return nil })
 	if err != nil {
@@ -145,7 +138,7 @@ func (c candidate) test(ctx context.Context) (before []string, err error) {
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
 	s := session.Options{App: c.App}
-	o := s.RunOptions(ctx, c.Project, c.Plan)
+	o := s.RunOptions(ctx, c.project, c.plan)
 	o.Supervisor, o.Isolation = g, engine.IsolationWorktree
 	open, err := o.EngineFactory()
 	if err != nil {
@@ -159,7 +152,7 @@ func (c candidate) test(ctx context.Context) (before []string, err error) {
 	if len(red) == 0 && after.Unready == "" {
 		return nil, nil
 	}
-	was, err := bench.TryEpic(ctx, open, &o.LocalOptions, c.Step.Old)
+	was, err := bench.TryEpic(ctx, open, &o.LocalOptions, c.step.Old)
 	if err != nil {
 		return nil, err
 	}
@@ -186,8 +179,8 @@ func (c candidate) compare(red []bench.TriedCheck, was bench.Tried, unready stri
 
 func (c candidate) refusal(why string) error {
 	return &terminal.Hinted{
-		Err: fmt.Errorf("nothing was landed: on the result %s; it does not on %s", why, c.Step.Into),
-		Hint: "git switch " + plaintext.ShellWord(c.Step.Name) + " && git merge " + plaintext.ShellWord(c.Step.Into) +
+		Err: fmt.Errorf("nothing was landed: on the result %s; it does not on %s", why, c.step.Into),
+		Hint: "git switch " + plaintext.ShellWord(c.step.Name) + " && git merge " + plaintext.ShellWord(c.step.Into) +
 			", mend it, git commit; or relay finish --no-checks", Code: terminal.Gated,
 	}
 }

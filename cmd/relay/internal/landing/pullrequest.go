@@ -52,26 +52,21 @@ var hostTools = []hostTool{
 }
 
 // opener pushes the branch of an epic and opens a pull request for it.
-type opener struct {
-	App     *cli.App
-	Project *project.Project
-	Step    *finish.Step
-	DryRun  bool
-}
+type opener struct{ *finishing }
 
 // open pushes the branch and opens a pull request for it, as far as that can be done from here: the request's Commands are what is left to
 // type. With DryRun nothing is done. It fails when the branch cannot be pushed, or the host refuses.
-func (o *opener) open(ctx context.Context, title, body string) (*pullRequest, error) {
-	remote, err := o.Step.Remote(ctx)
+func (o opener) open(ctx context.Context, body string) (*pullRequest, error) {
+	remote, err := o.step.Remote(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := &pullRequest{
-		Remote: remote.Name, Base: remote.Branch, Head: o.Step.Name,
-		Title: plaintext.Fit(title, 200), BodyFile: o.Project.File("pull-request.md"), Body: o.App.Secrets.Text(body),
+		Remote: remote.Name, Base: remote.Branch, Head: o.step.Name,
+		Title: plaintext.Fit(o.plan.Epic.Title, 200), BodyFile: o.project.File("pull-request.md"), Body: o.App.Secrets.Text(body),
 	}
-	if project.SameFile(".", o.Project.Root) {
-		r.BodyFile = o.Project.Rel(r.BodyFile)
+	if project.SameFile(".", o.project.Root) {
+		r.BodyFile = o.project.Rel(r.BodyFile)
 	}
 	tool := o.tool(ctx, remote)
 	manual := "open a pull request for " + r.Head + " into " + r.Base + " where " + remote.Name + " is; its text is in " + r.BodyFile
@@ -79,13 +74,13 @@ func (o *opener) open(ctx context.Context, title, body string) (*pullRequest, er
 		manual = tool.typed(r)
 	}
 	if o.DryRun {
-		r.Commands = []string{o.Step.PushCommand(remote.Name), manual}
+		r.Commands = []string{o.step.PushCommand(remote.Name), manual}
 		return r, nil
 	}
-	if err := project.ReplaceFile(o.Project.File("pull-request.md"), []byte(r.Body)); err != nil {
+	if err := project.ReplaceFile(o.project.File("pull-request.md"), []byte(r.Body)); err != nil {
 		return nil, err
 	}
-	if err := o.Step.Push(ctx, remote.Name); err != nil {
+	if err := o.step.Push(ctx, remote.Name); err != nil {
 		return nil, err
 	}
 	r.Pushed = true
@@ -97,7 +92,7 @@ func (o *opener) open(ctx context.Context, title, body string) (*pullRequest, er
 }
 
 // create makes the pull request with the host's program, or updates the one that is there.
-func (o *opener) create(ctx context.Context, tool *hostTool, r *pullRequest) error {
+func (o opener) create(ctx context.Context, tool *hostTool, r *pullRequest) error {
 	fmt.Fprintf(o.App.Err, "relay: asking %s to open a pull request\n", tool.name)
 	output, err := o.run(ctx, tool.name, tool.create(r))
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && lastLink(output) != "" { // something it has started goes on
@@ -132,7 +127,7 @@ func (t *hostTool) typed(r *pullRequest) string {
 }
 
 // tool finds the program for the host of a remote: by the host's name, or by who knows the host.
-func (o *opener) tool(ctx context.Context, remote finish.Remote) *hostTool {
+func (o opener) tool(ctx context.Context, remote finish.Remote) *hostTool {
 	for _, address := range remote.URLs {
 		host := hostOf(address)
 		switch {
@@ -170,8 +165,8 @@ func hostOf(address string) string {
 }
 
 // run starts a host's program at the root of the repository, and returns what it printed.
-func (o *opener) run(ctx context.Context, name string, args []string) (string, error) {
-	return cli.RunHost(ctx, o.Project.Root, o.App.Environ, name, args...)
+func (o opener) run(ctx context.Context, name string, args []string) (string, error) {
+	return cli.RunHost(ctx, o.project.Root, o.App.Environ, name, args...)
 }
 
 // lastLink returns the last address in what a program printed.

@@ -20,7 +20,7 @@ import (
 
 // epicFiles are what belongs to one epic, epic.yml first: without it nothing else counts as an epic.
 var epicFiles = []string{
-	"epic.yml", "attempt-ledger.yml", "attempt-ledger.yml.foreign", "runs", "deferred-findings.jsonl",
+	"epic.yml", "attempt-ledger.yml", "attempt-ledger.yml.foreign", "deferred-findings.jsonl",
 	"imported.yml", "epic.yml.old", "plan.json",
 }
 
@@ -70,17 +70,13 @@ func ArchiveRefusal(p *project.Project, opts ArchiveOptions) error {
 	return err
 }
 
-// there returns which files of an epic there are.
+// there returns which files of an epic there are, each of its runs by itself: those in which a plan was made belong to none.
 func there(p *project.Project) []string {
-	return each.Where(epicFiles, func(name string) (string, bool) {
-		return name, project.Exists(p.File(name)) && (name != attempts.RunsDir || len(runsOfEpic(p.File(name))) > 0)
-	})
-}
-
-// runsOfEpic returns the names of the runs of an epic. Those in which a plan was made belong to none.
-func runsOfEpic(folder string) []string {
-	entries, _ := os.ReadDir(folder) // what cannot be read is not moved
-	return each.Where(entries, func(e os.DirEntry) (string, bool) { return e.Name(), !planner.IsRun(e.Name()) })
+	names := each.Where(epicFiles, func(name string) (string, bool) { return name, project.Exists(p.File(name)) })
+	runs, _ := os.ReadDir(p.File(attempts.RunsDir)) // what cannot be read is not moved
+	return append(names, each.Where(runs, func(e os.DirEntry) (string, bool) {
+		return filepath.Join(attempts.RunsDir, e.Name()), !planner.IsRun(e.Name())
+	})...)
 }
 
 // replaceable decides whether the epic that is there may go, and returns its id and, if it can be read, its ledger.
@@ -136,39 +132,19 @@ func moveToArchive(p *project.Project, folder string, names []string) error {
 		return err
 	}
 	for _, name := range names {
-		err := moveInto(folder, p.File(name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		from, to := p.File(name), filepath.Join(folder, name)
+		if name == epicFiles[0] {
+			if text, err := project.ReadFile(from, project.MaxPlan); err == nil { // else it is none that could stay
+				if err := project.ReplacePrivate(to, text); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(from, to)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
+	_ = os.Remove(p.File(attempts.RunsDir)) // when nothing is left in it
 	return nil
-}
-
-// moveInto moves a file into a folder, of the folder of runs those of the epic.
-func moveInto(folder, path string) error {
-	to := filepath.Join(folder, filepath.Base(path))
-	switch filepath.Base(path) {
-	case epicFiles[0]:
-		text, err := project.ReadFile(path, project.MaxPlan)
-		if err != nil {
-			return os.Rename(path, to) // it is none that could stay
-		}
-		return project.ReplacePrivate(to, text)
-	case attempts.RunsDir:
-	default:
-		return os.Rename(path, to)
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return err
-	}
-	runs := runsOfEpic(path)
-	if len(runs) == len(entries) {
-		return os.Rename(path, to)
-	}
-	failed := os.MkdirAll(to, 0o700)
-	for _, name := range runs {
-		failed = errors.Join(failed, os.Rename(filepath.Join(path, name), filepath.Join(to, name)))
-	}
-	return failed
 }

@@ -16,6 +16,7 @@ import (
 	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
+	"relay/epic"
 	"relay/epic/each"
 	"relay/orchestrator/engine"
 	"relay/reanchor/git"
@@ -274,6 +275,42 @@ func (a *Agents) otherVendor() []string {
 		}
 	}
 	return nil
+}
+
+// Asked is an agent that is asked for something, with the model that a task or the configuration names; "" is its CLI's own choice.
+type Asked struct {
+	Name, Model string
+	Reviewer    bool
+}
+
+// AskedFor returns the agents that a task may be given to, and its reviewers. A nil task stands for all that name no agent.
+func (a *Agents) AskedFor(t *epic.Task) []Asked {
+	c := &a.config.Relay
+	names, model := c.Runners, c.Model
+	if t != nil {
+		model = cmp.Or(t.Model, model)
+	}
+	if t != nil && t.Runner != "" {
+		names = []string{t.Runner}
+	}
+	workers := each.Of(names, func(name string) Asked { return Asked{name, cmp.Or(model, c.Agents[name].Model), false} })
+	return append(workers, each.Of(a.Reviewers(), func(name string) Asked { return Asked{name, c.Agents[name].Model, true} })...)
+}
+
+// AllAsked returns the agents that may be asked for something in the work on tasks, each once.
+func (a *Agents) AllAsked(tasks []epic.Task) (once []Asked) {
+	all := a.AskedFor(nil)
+	for i := range tasks {
+		if t := &tasks[i]; t.Runner != "" || t.Model != "" {
+			all = append(all, a.AskedFor(t)...)
+		}
+	}
+	for _, one := range all {
+		if !slices.Contains(once, one) {
+			once = append(once, one)
+		}
+	}
+	return once
 }
 
 // maxInstructions bounds what a user can tell a reviewer: it is cut to a part of that in the prompt.

@@ -46,51 +46,22 @@ type Caps struct {
 // CLI's own; "" is its own choice.
 type agentModel struct{ name, model string }
 
-// agentsFor returns the agents that a task may be given to, and its reviewers. A nil task stands for all that name no agent.
-func (c *Caps) agentsFor(t *epic.Task) []agentModel {
-	settings := &c.Agents.config.Relay
-	names, model := settings.Runners, settings.Model
-	if t != nil && t.Runner != "" {
-		names = []string{t.Runner}
-	}
-	if t != nil && t.Model != "" {
-		model = t.Model
-	}
-	var all []agentModel
-	add := func(name, model string) {
-		if agent, err := c.Agents.Named(name); err == nil && model == "" {
-			model = agent.Model
+// withModels returns agents, each once, with the models that they will be asked for.
+func (c *Caps) withModels(list []Asked) (once []agentModel) {
+	for _, one := range list {
+		h := agentModel{one.Name, one.Model}
+		if h.model == "" {
+			h.model = c.Agents.ownSettings(h).Model
 		}
-		if model == "" {
-			model = c.Agents.ownSettings(agentModel{name: name}).Model
-		}
-		all = append(all, agentModel{name, model})
-	}
-	for _, name := range names {
-		add(name, model)
-	}
-	for _, name := range c.Agents.Reviewers() {
-		add(name, "")
-	}
-	return all
-}
-
-// allAgents returns all agents that may be asked for something, each once.
-func (c *Caps) allAgents() []agentModel {
-	all := c.agentsFor(nil)
-	for i := range c.Plan.Epic.Tasks {
-		if t := &c.Plan.Epic.Tasks[i]; t.Runner != "" || t.Model != "" {
-			all = append(all, c.agentsFor(t)...)
-		}
-	}
-	var once []agentModel
-	for _, h := range all {
 		if !slices.Contains(once, h) {
 			once = append(once, h)
 		}
 	}
 	return once
 }
+
+// allAgents returns all agents that may be asked for something, each once.
+func (c *Caps) allAgents() []agentModel { return c.withModels(c.Agents.AllAsked(c.Plan.Epic.Tasks)) }
 
 // budgetCap is a cap that somebody chose.
 type budgetCap struct {
@@ -136,7 +107,7 @@ func (c *Caps) Check() error {
 		if t.BudgetUSD <= 0 {
 			continue
 		}
-		for _, h := range c.agentsFor(t) {
+		for _, h := range c.withModels(c.Agents.AskedFor(t)) {
 			if err := c.check(h, budgetCap{"budget_usd of task " + t.ID, true}); err != nil {
 				return err
 			}

@@ -136,17 +136,12 @@ func readListed(p *Project, entry *playlist.Entry) (*ListedEpic, error) {
 	return e, nil
 }
 
-// readSource reads a plan: an epic.yml, or one that relay makes of another form.
+// readSource reads an epic.yml, or makes one of a blueprint or of a plan of another tool. An epic that has begun keeps its plan.
 func readSource(p *Project, path string) (text []byte, told []blueprint.Told, err error) {
-	if ext := filepath.Ext(path); ext != ".yml" && ext != ".yaml" {
-		return imported(p, path)
+	if ext := filepath.Ext(path); ext == ".yml" || ext == ".yaml" {
+		text, err = ReadFile(path, MaxPlan)
+		return text, nil, err
 	}
-	text, err = ReadFile(path, MaxPlan)
-	return text, nil, err
-}
-
-// imported makes epic.yml of a blueprint, or of a plan of another tool. An epic that has begun keeps its plan.
-func imported(p *Project, path string) (text []byte, told []blueprint.Told, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, err

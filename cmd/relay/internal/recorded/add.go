@@ -3,7 +3,6 @@ package recorded
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -30,7 +29,7 @@ type AddOptions struct {
 func AddEntry(a *cli.App, p *project.Project, o AddOptions) error {
 	e := new(ledgersync.Entry)
 	if o.JSON != "" {
-		if err := readJSON(a, o.JSON, e); err != nil {
+		if err := cli.ReadObject(a, o.JSON, e, "an entry", "relay ledgersync validate --schema prints what an entry has"); err != nil {
 			return err
 		}
 	}
@@ -91,18 +90,6 @@ func CheckAuthor(name string) error {
 		return nil
 	}
 	return &terminal.UsageError{Message: fmt.Sprintf("%q is the name of relay itself", plaintext.Line(name)), Hint: "say who writes, by another name"}
-}
-
-func readJSON(a *cli.App, from string, e *ledgersync.Entry) error {
-	mistake, err := cli.ReadObject(a, from, e)
-	from = cli.InputName(from)
-	switch {
-	case errors.Is(mistake, cli.ErrMore):
-		return &terminal.Hinted{Err: fmt.Errorf("%s has more than one entry", from), Hint: "add them one by one"}
-	case mistake != nil:
-		return &terminal.Hinted{Err: fmt.Errorf("%s is not an entry: %w", from, mistake), Hint: "relay ledgersync validate --schema prints what an entry has"}
-	}
-	return err
 }
 
 func (o *AddOptions) apply(e *ledgersync.Entry) error {

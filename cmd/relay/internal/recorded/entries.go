@@ -34,28 +34,30 @@ func ShowEntries(a *cli.App, p *project.Project, o LogOptions) error {
 	path := ledgersync.Path(p.Root)
 	wanted := ledgersync.Filter{Agent: o.Agent, Tag: o.Task, Type: kind}
 	shown := 0
-	show := func(_ int, e *ledgersync.Entry) error {
-		if !wanted.Match(e) {
-			return nil
-		}
-		shown++
+	show := func(e *ledgersync.Entry) error {
 		if a.Out.Err != nil { // its reader has gone
 			return errors.Join(a.Out.Failure(), terminal.ExitCode(terminal.OK))
 		}
 		return printEntry(a, e, o.JSON)
 	}
-	var skipped []int
-	if o.Last > 0 {
-		var list []*ledgersync.Entry
-		list, err = ledgersync.Last(path, o.Last, wanted)
-		for i := 0; i < len(list) && err == nil; i++ {
-			err = show(i, list[i])
+	var last []*ledgersync.Entry
+	skipped, err := eachEntry(p, path, func(_ int, e *ledgersync.Entry) error {
+		switch {
+		case !wanted.Match(e):
+			return nil
+		case o.Last > 0:
+			last = append(last, e)
+			last = last[max(len(last)-o.Last, 0):]
+			return nil
 		}
-	} else {
-		skipped, err = eachEntry(p, path, show)
+		shown++
+		return show(e)
+	})
+	for i := 0; i < len(last) && err == nil; i++ {
+		err = show(last[i])
 	}
-	if err == nil && shown == 0 {
-		err = noEntries(a, p, path)
+	if err == nil && shown+len(last) == 0 {
+		fmt.Fprintln(a.Err, "no entry matches")
 	}
 	warnSkipped(a, p, path, skipped)
 	return err
@@ -73,23 +75,10 @@ func typeOf(name string) (ledgersync.Type, error) {
 	}
 }
 
-// noEntries says that nothing matches. A ledger that is not there is an error.
-func noEntries(a *cli.App, p *project.Project, path string) error {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return missing(p, path)
-	}
-	fmt.Fprintln(a.Err, "no entry matches")
-	return nil
-}
-
-func missing(p *project.Project, path string) error {
-	return &terminal.Hinted{Err: fmt.Errorf("there is no %s", p.Rel(path)), Hint: "relay ledgersync add makes it"}
-}
-
 func openLedger(p *project.Project, path string) (*os.File, error) {
 	file, err := ledgersync.OpenFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, missing(p, path)
+		return nil, &terminal.Hinted{Err: fmt.Errorf("there is no %s", p.Rel(path)), Hint: "relay ledgersync add makes it"}
 	}
 	return file, err
 }

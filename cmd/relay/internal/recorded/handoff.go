@@ -30,8 +30,7 @@ type HandoffOptions struct {
 func Handoff(ctx context.Context, a *cli.App, p *project.Project, o HandoffOptions) error {
 	var s HandoffStatement
 	if o.JSON != "" {
-		var err error
-		if s, err = statementFrom(a, o.JSON); err != nil {
+		if err := cli.ReadObject(a, o.JSON, &s, "a handoff", "relay handoff --help shows what it looks like"); err != nil {
 			return err
 		}
 	}

@@ -2,8 +2,6 @@ package recorded
 
 import (
 	"bufio"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -45,18 +43,6 @@ const HandoffShape = `  {
     "notes": "anything else", "agent": "claude-code",
     "model": "...", "session": "its id"
   }`
-
-// statementFrom reads a statement; "-" is stdin. A key that statements do not have is a mistake.
-func statementFrom(a *cli.App, from string) (s HandoffStatement, err error) {
-	mistake, err := cli.ReadObject(a, from, &s)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](mistake); ok {
-		mistake = fmt.Errorf("field %s: a %s is not what it takes", wrong.Field, wrong.Value)
-	}
-	if mistake != nil {
-		err = &terminal.Hinted{Err: fmt.Errorf("%s is not a handoff: %w", cli.InputName(from), mistake), Hint: "relay handoff --help shows what it looks like"}
-	}
-	return s, err
-}
 
 func (s *HandoffStatement) check() error {
 	mistake := func(field, what, hint string) error {

@@ -88,7 +88,11 @@ func (e *end) failure() error {
 	var none *decide.NoRunnerError
 	switch {
 	case e.began() && errors.As(e.err, &none):
-		return e.withFix(none)
+		if !verdict.ClassOf(none.Outcome).Refused {
+			return none
+		}
+		fix := status.Fix(e.of.project, e.of.plan.Epic.Tasks, none.Runner, none.Outcome, none.Why)
+		return &terminal.Hinted{Err: none, Code: terminal.NoRunner, Hint: fix + "; then relay work continues"}
 	case e.err != nil:
 		return e.err
 	case e.reading != nil:
@@ -97,15 +101,6 @@ func (e *end) failure() error {
 		return terminal.ExitCode(e.code)
 	}
 	return nil
-}
-
-// withFix adds to the error of a run that no runner is left for what its last one needs.
-func (e *end) withFix(none *decide.NoRunnerError) error {
-	if !verdict.ClassOf(none.Outcome).Refused {
-		return none
-	}
-	fix := status.Fix(e.of.project, e.of.plan.Epic.Tasks, none.Runner, none.Outcome, none.Why)
-	return &terminal.Hinted{Err: none, Code: terminal.NoRunner, Hint: fix + "; then relay work continues"}
 }
 
 // learn tells how much was learned when attempts have ended and the epic is complete, and tells of the work that agents found

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -139,10 +138,7 @@ func (l *listRun) mark(list playlist.Status, i int, state playlist.Status) {
 	if err = errors.Join(err, statErr); err == nil {
 		var text []byte
 		if text, err = playlist.Mark(path, list, map[string]playlist.Status{l.list.Epics[i].File: state}, l.command.app.Now()); err == nil {
-			err = project.ReplaceWith(path, info.Mode().Perm(), func(w io.Writer) error {
-				_, err := w.Write(text)
-				return err
-			})
+			err = project.Replace(path, info.Mode().Perm(), text)
 		}
 	}
 	if l.marked = err; err != nil {

@@ -12,13 +12,20 @@ import (
 // maxRemote bounds the address of a remote.
 const maxRemote = 2000
 
-// remoteOf returns the address of the remote of one branch.
-func remoteOf(ctx context.Context, repo *git.Repo, branch string) string {
+// remoteOf returns the address of the remote that a branch has: the one it is configured to follow, else the first one that it was pushed
+// to. Credentials are not in it. For "" it is the branch that is checked out. It returns "" for what there is none of, or git does not say.
+func remoteOf(ctx context.Context, repo *git.Repo, branch string) (name, address string) {
+	if branch == "" {
+		branch, _ = repo.Branch(ctx)
+	}
+	if branch == "" {
+		return "", ""
+	}
 	out, err := repo.Run(ctx, git.Call{Args: []string{
 		"for-each-ref", "--format=%(upstream:remotename) %(refname)", "refs/heads/" + branch, "refs/remotes/*/" + branch,
 	}})
 	if err != nil {
-		return ""
+		return branch, ""
 	}
 	for row := range strings.Lines(string(out)) {
 		name, ref, _ := strings.Cut(strings.TrimSuffix(row, "\n"), " ")
@@ -30,10 +37,10 @@ func remoteOf(ctx context.Context, repo *git.Repo, branch string) string {
 		}
 		address, err := repo.Run(ctx, git.Call{Args: []string{"config", "--get", "remote." + name + ".url"}})
 		if shown := withoutCredentials(strings.TrimSpace(string(address))); err == nil && shown != "" {
-			return shown
+			return branch, shown
 		}
 	}
-	return ""
+	return branch, ""
 }
 
 // withoutCredentials returns the address of a remote without what gives access to it; "" for one that cannot be read.

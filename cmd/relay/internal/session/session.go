@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"relay/attempts"
@@ -80,7 +79,7 @@ func (s *session) work(ctx context.Context) (decide.Summary, error) {
 	asks, over := s.receive()
 	defer over()
 	s.asks = asks
-	drain := s.command.stop.drains.next()
+	drain := s.command.stop.next()
 	s.command.follow(ctx, s.project)
 	for {
 		sum, err := s.run(ctx, drain)
@@ -94,7 +93,7 @@ func (s *session) work(ctx context.Context) (decide.Summary, error) {
 		}
 		if err == nil && s.extend(ctx, sum.Reason) {
 			s.reloads++
-			drain = s.command.stop.drains.next()
+			drain = s.command.stop.next()
 			continue
 		}
 		switch asked := closed(drain); {
@@ -105,7 +104,7 @@ func (s *session) work(ctx context.Context) (decide.Summary, error) {
 			return sum, err
 		}
 		s.reloads++
-		drain = s.command.stop.drains.next() // before the plan is read: whoever changes it later and asks again is heard
+		drain = s.command.stop.next() // before the plan is read: whoever changes it later and asks again is heard
 		s.reread()
 	}
 }
@@ -114,7 +113,9 @@ func (s *session) work(ctx context.Context) (decide.Summary, error) {
 func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summary, error) {
 	options := s.o.RunOptions(ctx, s.project, s.plan)
 	options.Supervisor = s.command.guardian
-	options.Remote = s.remote
+	options.Remote = func(ctx context.Context, branch string) (name, address string) {
+		return remoteOf(ctx, s.project.Git, branch)
+	}
 	options.Relay, options.Effective = project.RelayVersion(), project.EffectiveYAML(s.project)
 	options.Notify = s.notify
 	options.ExitCode = func(sum decide.Summary, err error) int { return terminal.CodeOfRun(sum, err, s.command.stop.signal()) }
@@ -219,43 +220,6 @@ func (s *session) edited() (*project.Plan, error) {
 		}
 	}
 	return pl, project.CheckAgents(s.project.Agents, pl)
-}
-
-// remote returns the address of the remote that a branch has: the one it is configured to follow, else the first one that it was pushed
-// to. Credentials are not in it. For "" it is the branch that is checked out. It returns "" for what there is none of, or git does not say.
-func (s *session) remote(ctx context.Context, branch string) (name, address string) {
-	if branch == "" {
-		var err error
-		if branch, err = s.project.Git.Branch(ctx); err != nil || branch == "" {
-			return "", ""
-		}
-	}
-	return branch, remoteOf(ctx, s.project.Git, branch)
-}
-
-// drains has the drain of the run that is on.
-type drains struct {
-	mu    sync.Mutex
-	drain chan struct{}
-}
-
-// next returns the drain of a run that begins.
-func (d *drains) next() <-chan struct{} {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.drain = make(chan struct{})
-	return d.drain
-}
-
-// ask drains the run that is on, and reports whether this is the first time.
-func (d *drains) ask() (first bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.drain == nil || closed(d.drain) {
-		return false
-	}
-	close(d.drain)
-	return true
 }
 
 func closed(c <-chan struct{}) bool {

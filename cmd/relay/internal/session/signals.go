@@ -19,11 +19,11 @@ type stopper struct {
 	kill   func()
 	notify func(string)
 	first  atomic.Value // os.Signal
-	drains drains
 
-	ending  sync.Mutex
-	asked   bool        // by a request, to end
-	killing atomic.Bool // INT has come twice, or is about to
+	ending  sync.Mutex    // of what follows
+	drain   chan struct{} // of the run that is on
+	asked   bool          // by a request, to end
+	killing atomic.Bool   // INT has come twice, or is about to
 
 	ch   chan os.Signal
 	done sync.WaitGroup
@@ -88,9 +88,20 @@ func (s *stopper) end(now bool) (message string) {
 	return "the run comes to its end: its agents are asked to stop, uncharged, and what they have done is kept; relay work continues"
 }
 
+// next returns the drain of a run that begins.
+func (s *stopper) next() <-chan struct{} {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	s.drain = make(chan struct{})
+	return s.drain
+}
+
 // reload drains the run that is on.
 func (s *stopper) reload() {
-	if s.drains.ask() {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	if s.drain != nil && !closed(s.drain) {
+		close(s.drain)
 		s.notify("reload: nothing new is started; when running attempts have ended, the next run uses epic.yml as it is then")
 	}
 }
