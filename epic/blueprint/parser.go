@@ -337,6 +337,9 @@ func (p *parser) finish() {
 	}
 	for _, d := range p.drafts {
 		d.task.Description = strings.Join(d.desc, "\n\n")
+		if !d.given["files"] && !ours(d) {
+			d.task.Files = inline.FilesIn(nil, d.task.Title, true)
+		}
 		if d.task.Kind == epic.KindPerson && !d.given["kind"] && len(d.task.Checks) > 0 {
 			d.task.Kind = epic.KindFeature // what commands prove needs no person
 		}
