@@ -27,10 +27,7 @@ func (s source) says(form *pattern.Regexp) bool {
 
 // unclaimed reports whether a file is a text in which no blueprint has a task.
 func (s source) unclaimed() bool {
-	if !s.isText() {
-		return false
-	}
-	return !s.skim().Tasks
+	return s.isText() && !s.skim().Tasks
 }
 
 func (s source) isText() bool {
@@ -109,7 +106,8 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	for i := range entries {
 		e := &entries[i]
 		own := owner == nil || e.Line.Indent <= column
-		if !own && r.isPart(owner, e) {
+		// A box below that of a task is a criterion, unless it is open below a ticked one, or has a number of its own.
+		if !own && (!owner.done || e.Line.Done()) && (!r.numbered || e.Number == "") {
 			d.items[len(d.items)-1].below(e)
 			continue
 		}
@@ -131,11 +129,6 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	}
 	d.chain(numbered)
 	r.end(name, label, phase, d.items[first:], rest)
-}
-
-// isPart reports whether a box below that of a task is a criterion of it: else it is open below a ticked one, or has a number of its own.
-func (r *boxReader) isPart(owner *item, e *markdown.Entry) bool {
-	return (!owner.done || e.Line.Done()) && (!r.numbered || e.Number == "")
 }
 
 // end adds the text around the tasks of a section, and their group.

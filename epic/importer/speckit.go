@@ -15,7 +15,6 @@ var (
 	speckitTask    = pattern.New(`^\**(T\d{3,}(?:\.\d+)?[a-z]?)\b\**[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
 	speckitDepends = pattern.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}(?:\.\d+)?[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
 	speckitAfter   = pattern.New(`(?i)\s*\(\s*depends on:?\s+(?:T\d{3,}(?:\.\d+)?[a-z]?(?:\s*(?:,|and|&)\s*)?)+\)`)
-	speckitID      = pattern.New(`T\d{3,}(?:\.\d+)?[a-z]?`)
 	speckitNeeds   = pattern.New(`(?i)^\W*(?:prerequisites?|depends on|dependencies|blocked by)\W*[:：].*T\d{3}`)
 	speckitSpan    = pattern.New(`(T\d{3,}(?:\.\d+)?[a-z]?)(?:\s*(?:[-–—]|to|through)\s*(T\d{3,}[a-z]?))?`)
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
@@ -103,9 +102,7 @@ func (r *speckitReader) end(p *speckitGroup, heading string, items []*item, said
 		r.rest = append(r.rest, said...)
 		return
 	}
-	for _, l := range said {
-		p.needs = r.needs(items, l) || p.needs
-	}
+	p.needs = slices.ContainsFunc(said, func(l markdown.Line) bool { return r.needs(items, l) })
 	r.d.share(items, markdown.Unformatted(heading), markdown.Join(said))
 	if !p.story && !p.labels[""] {
 		p.numbers, p.story = slices.Sorted(maps.Keys(p.labels)), true
@@ -127,11 +124,8 @@ func (r *speckitReader) needs(items []*item, l markdown.Line) bool {
 	}
 	for _, m := range speckitSpan.FindAllStringSubmatch(l.Text, -1) {
 		for _, before := range r.d.items[:len(r.d.items)-len(items)] {
-			if before.id < m[1] || before.id > cmp.Or(m[2], m[1]) {
-				continue
-			}
-			for _, it := range items {
-				r.d.waits(it, []reference{{before.id, l.N, before}})
+			for k := 0; k < len(items) && before.id >= m[1] && before.id <= cmp.Or(m[2], m[1]); k++ {
+				r.d.waits(items[k], []reference{{before.id, l.N, before}})
 			}
 		}
 	}
@@ -155,8 +149,8 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) *ite
 	}
 	p.labels[story] = true
 	for _, on := range speckitDepends.FindAllStringSubmatch(m[3], -1) {
-		for _, id := range speckitID.FindAllString(on[1], -1) {
-			it.after = append(it.after, reference{id: id, line: l.N})
+		for _, m := range speckitSpan.FindAllStringSubmatch(on[1], -1) {
+			it.after = append(it.after, reference{id: m[1], line: l.N})
 		}
 	}
 	return it
