@@ -106,8 +106,7 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	for i := range entries {
 		e := &entries[i]
 		own := owner == nil || e.Line.Indent <= column
-		// A box below that of a task is a criterion, unless it is open below a ticked one, or has a number of its own.
-		if !own && (!owner.done || e.Line.Done()) && (!r.numbered || e.Number == "") {
+		if !own && r.isPart(owner, e) {
 			d.items[len(d.items)-1].below(e)
 			continue
 		}
@@ -130,6 +129,9 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	d.chain(numbered)
 	r.end(name, label, phase, d.items[first:], rest)
 }
+
+// isPart reports whether a box below that of a task is a criterion: not if it is open below a ticked one, or has a number of its own.
+func (r *boxReader) isPart(on *item, e *markdown.Entry) bool { return (!on.done || e.Line.Done()) && (!r.numbered || e.Number == "") }
 
 // end adds the text around the tasks of a section, and their group.
 func (r *boxReader) end(name, label, phase string, items []*item, rest []markdown.Line) {
