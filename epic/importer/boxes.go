@@ -26,9 +26,7 @@ func (s source) says(form *pattern.Regexp) bool {
 }
 
 // unclaimed reports whether a file is a text in which no blueprint has a task.
-func (s source) unclaimed() bool {
-	return s.isText() && !s.skim().Tasks
-}
+func (s source) unclaimed() bool { return s.isText() && !s.skim().Tasks }
 
 func (s source) isText() bool {
 	return slices.Contains([]string{".md", ".markdown", ".txt", ""}, strings.ToLower(path.Ext(s.name)))
@@ -131,7 +129,9 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 }
 
 // isPart reports whether a box below that of a task is a criterion: not if it is open below a ticked one, or has a number of its own.
-func (r *boxReader) isPart(on *item, e *markdown.Entry) bool { return (!on.done || e.Line.Done()) && (!r.numbered || e.Number == "") }
+func (r *boxReader) isPart(on *item, e *markdown.Entry) bool {
+	return (!on.done || e.Line.Done()) && (!r.numbered || e.Number == "")
+}
 
 // end adds the text around the tasks of a section, and their group.
 func (r *boxReader) end(name, label, phase string, items []*item, rest []markdown.Line) {

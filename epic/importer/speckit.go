@@ -209,11 +209,10 @@ func (r *speckitReader) order() {
 		if len(side) == 0 {
 			side = slices.Clone(barrier)
 		}
-		if p.needs {
-			side = append(side, p.name)
+		if side = append(side, p.name); p.needs {
 			continue
 		}
-		r.d.group(p.name, group{after: side})
+		r.d.group(p.name, group{after: side[:len(side)-1]})
 		barrier, side = []string{p.name}, nil
 	}
 }
