@@ -11,7 +11,7 @@ func TestLooseHeadings(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString("# A plan\n\n## Implementation Tasks\n\n##### T1: First\n- **Priority:** p1\n\n##### Notes\nOnly words.\n")
-	for _, head := range []string{"feature/auth: Add login", "1.2: Do exports", "修复: fix crash", "[T5] do imports", "T6. do mails", "T7 Do logs"} {
+	for _, head := range []string{"feature/auth: Add login", "1.2: Do exports", "修复: fix crash", "[T5] do imports", "T6. do mails", "PR-7.1a · Do logs"} {
 		b.WriteString("\n##### " + head + "\n- **Priority:** p1\n- **Checks:** `test -f x`\n")
 	}
 	made, err := Parse("plan.md", []byte(b.String()), day())
@@ -22,7 +22,7 @@ func TestLooseHeadings(t *testing.T) {
 	for _, task := range made.Epic.Tasks {
 		got = append(got, task.ID+" "+task.Title)
 	}
-	want := "T1 First|T2 feature/auth: Add login|T1-2 Do exports|T3 修复: fix crash|T5 do imports|T6 do mails|T7 Do logs"
+	want := "T1 First|T2 feature/auth: Add login|T1-2 Do exports|T3 修复: fix crash|T5 do imports|T6 do mails|PR-7-1a Do logs"
 	if strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", strings.Join(got, "|"), want)
 	}

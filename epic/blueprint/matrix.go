@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"cmp"
 	"strings"
 
 	"relay/epic"
@@ -153,12 +154,7 @@ func resolveLinks(p *parser) {
 	for k := range p.groups {
 		at, g := &p.groups[k], &p.epic.Groups[k]
 		for _, name := range at.blockers {
-			if written, found := names[name]; found {
-				name = written
-			} else if written, found := names[groupKey(name)]; found {
-				name = written
-			}
-			g.BlockedBy = append(g.BlockedBy, name)
+			g.BlockedBy = append(g.BlockedBy, cmp.Or(names[name], names[groupKey(name)], name))
 		}
 		titled := false
 		for _, ref := range at.cells {

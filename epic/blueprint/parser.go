@@ -60,9 +60,9 @@ func (p *parser) add(at epic.Place, hint, format string, args ...any) {
 
 var (
 	// idHead is T1: Title, with or without the word Task, and what is said of it before its title.
-	idHead = pattern.New(`^(?i:task[ \t]+#?)?\[?([A-Za-z][A-Za-z0-9_-]*(?:\.[0-9]{1,4}){0,3})\]?(?:[ \t]*(?:\([^()]{1,20}\)|\[[^\[\]]{1,20}\]))*[ \t]*(?:[:：]|[ \t][–—·•-])(?:[ \t]*(.*))?$`)
+	idHead = pattern.New(`^(?i:task[ \t]+#?)?\[?([A-Za-z][A-Za-z0-9_-]*(?:(?:\.[0-9]{1,4}){1,3}[a-z]?)?)\]?(?:[ \t]*(?:\([^()]{1,20}\)|\[[^\[\]]{1,20}\]))*[ \t]*(?:[:：]|[ \t][–—·•-])(?:[ \t]*(.*))?$`)
 	// numHead is 1. Title, Step 1: Title, or 1.2 Title, in which no mark is needed; a title may be missing behind the word Task.
-	numHead = pattern.New(`^((?i:task|step)[ \t]+)?#?([0-9]{1,6}(?:[.][0-9]{1,4}){0,3})(?:[ \t]*\([^()]{1,20}\))?([.:)]|[ \t]+[–—·•-]|$|[ \t])[ \t]*(.*)$`)
+	numHead = pattern.New(`^((?i:task|step)[ \t]+)?#?([0-9]{1,6}(?:[.][0-9]{1,4}){0,3}[a-z]?)(?:[ \t]*\([^()]{1,20}\))?([.:)]|[ \t]+[–—·•-]|$|[ \t])[ \t]*(.*)$`)
 	// looseHead is [T1] Title, T1. Title or T1 Title, which is a task where fields follow.
 	looseHead = pattern.New(`^\[?([A-Za-z][A-Za-z_-]{0,9}[0-9]{1,6}(?:\.[0-9]{1,4}){0,3})\]?[.)]?[ \t]+(.+)$`)
 	noWork    = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:\w+ ){0,3}(?:requirements?|decisions?|questions?|risks?|goals?|findings?|notes)\W*(?:\(.*)?$`)
@@ -337,6 +337,9 @@ func (p *parser) finish() {
 	}
 	for _, d := range p.drafts {
 		d.task.Description = strings.Join(d.desc, "\n\n")
+		if !d.given["files"] && !ours(d) {
+			d.task.Files = inline.FilesIn(nil, d.task.Title, true)
+		}
 		if d.task.Kind == epic.KindPerson && !d.given["kind"] && len(d.task.Checks) > 0 {
 			d.task.Kind = epic.KindFeature // what commands prove needs no person
 		}

@@ -26,12 +26,7 @@ func (s source) says(form *pattern.Regexp) bool {
 }
 
 // unclaimed reports whether a file is a text in which no blueprint has a task.
-func (s source) unclaimed() bool {
-	if !s.isText() {
-		return false
-	}
-	return !s.skim().Tasks
-}
+func (s source) unclaimed() bool { return s.isText() && !s.skim().Tasks }
 
 func (s source) isText() bool {
 	return slices.Contains([]string{".md", ".markdown", ".txt", ""}, strings.ToLower(path.Ext(s.name)))
@@ -133,9 +128,9 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	r.end(name, label, phase, d.items[first:], rest)
 }
 
-// isPart reports whether a box below that of a task is a criterion of it: else it is open below a ticked one, or has a number of its own.
-func (r *boxReader) isPart(owner *item, e *markdown.Entry) bool {
-	return (!owner.done || e.Line.Done()) && (!r.numbered || e.Number == "")
+// isPart reports whether a box below that of a task is a criterion: not if it is open below a ticked one, or has a number of its own.
+func (r *boxReader) isPart(on *item, e *markdown.Entry) bool {
+	return (!on.done || e.Line.Done()) && (!r.numbered || e.Number == "")
 }
 
 // end adds the text around the tasks of a section, and their group.

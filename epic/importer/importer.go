@@ -248,11 +248,8 @@ func (s source) text(name string) ([]byte, error) {
 // beside returns the path of a file in the folder of the plan.
 func (s source) beside(name string) string { return path.Join(path.Dir(s.name), name) }
 
-// has reports whether there is a file, and not an empty one.
-func (s source) has(file string) bool {
-	data, err := s.text(file)
-	return err == nil && len(data) > 0
-}
+// has reports whether a file is in the folder of the plan.
+func (s source) has(name string) bool { return len(glob(s.files, path.Dir(s.name), name)) > 0 }
 
 // read returns the lines of a file. It reports one that it cannot read.
 func (d *draft) read(s source, file string) []markdown.Line {

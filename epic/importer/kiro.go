@@ -23,7 +23,7 @@ func claimsKiro(s source) bool {
 		return l.Kind == markdown.Item && kiroWants.MatchString(strings.Trim(l.Rest, "* "))
 	})
 	boxed := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 && markdown.Numbered.MatchString(l.Rest) })
-	return path.Base(s.name) == "tasks.md" && boxed && (wants || s.has(s.beside("requirements.md")))
+	return path.Base(s.name) == "tasks.md" && boxed && (wants || s.has("requirements.md"))
 }
 
 // readKiro reads tasks.md of a spec of Kiro, with requirements.md beside it. Tasks are done in the order they stand in; one with parts of

@@ -13,10 +13,10 @@ import (
 var openspecSection = pattern.New(`^\d+\.?\s+\S`)
 
 func claimsOpenspec(s source) bool {
-	if path.Base(s.name) != "tasks.md" || s.has(s.beside("requirements.md")) {
+	if path.Base(s.name) != "tasks.md" || s.has("requirements.md") {
 		return false
 	}
-	change := s.has(s.beside("proposal.md"))
+	change := s.has("proposal.md")
 	numbered := slices.ContainsFunc(s.list, func(l markdown.Line) bool {
 		return l.Kind == markdown.Heading && l.Level == 2 && openspecSection.MatchString(l.Rest)
 	})

@@ -14,10 +14,7 @@ import (
 	"relay/epic/pattern"
 )
 
-var (
-	ofRelay    = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|timeout|budget|max attempts|runner)\b[^:]{0,3}:|priority:?\*\*:?\s*p[0-3]\b)`)
-	stepInCode = pattern.New(`(?i)^#{2,4} (?:task|story) \d+`)
-)
+var ofRelay = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|timeout|budget|max attempts|runner)\b[^:]{0,3}:|priority:?\*\*:?\s*p[0-3]\b)`)
 
 func claimsPlanmode(s source) bool {
 	if len(todosOf(s)) > 0 {
@@ -78,7 +75,6 @@ func stepsOf(d *draft, s source, starts []int) {
 			d.tell(row.Line, "this row of a table is not a task")
 		}
 	}
-	nameCode(d, s.body)
 	for _, part := range markdown.Cut(rest, 0) {
 		if number, _ := markdown.StepTitle(part.Heading); number != "" && !part.Beside && !holds[part.Heading.N] {
 			d.tell(part.Heading.N, "this heading has a number, and is not a task")
@@ -86,15 +82,6 @@ func stepsOf(d *draft, s source, starts []int) {
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
 	d.chain(d.items)
-}
-
-// nameCode names the steps that only stand in blocks of code.
-func nameCode(d *draft, list []markdown.Line) {
-	for _, l := range list {
-		if l.Kind == markdown.Code && stepInCode.MatchString(l.Text) {
-			d.tell(l.N, "this heading is in a block of code, so it is not a task")
-		}
-	}
 }
 
 // readTodos takes the to-dos of a plan of Cursor.
