@@ -196,7 +196,9 @@ func headingSeries(list []Line, at []place) (lines []int, named bool) {
 		switch {
 		case l.Kind != Heading || l.Level == 1 || at[i].beside:
 			continue
-		case m != nil && m[1] == "" && (m[2][len(m[2])-1] > '9' || m[0][0] == '#'): // 1A, #1
+		case m != nil && m[1] == "" && m[0][0] == '#': // #1
+			k.word = "step"
+		case m != nil && m[1] == "" && m[2][len(m[2])-1] > '9' && len(found[k]) == 0: // 1A, but not 1A behind 1
 			k.word = "step"
 		case m != nil:
 			k.word = m[1]
