@@ -19,6 +19,7 @@ var (
 	statusCell  = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
 	rowNumber   = pattern.New(`^(?:[A-Za-z]+ )?#?([A-Z]?\d{1,3}(?:\.\d{1,3})*[A-Za-z]?)\b`)
 	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
+	boldPart    = pattern.New(`^\*\*(\d{1,2})\.\d`)
 	orderLabel  = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:suggested|recommended|implementation|execution|build|work) )+order\b`)
 	taskLabel   = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
 	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
@@ -28,6 +29,7 @@ var (
 // phases consist of; else the numbered list at the margin, or the headings, of a section of steps. Where
 // boxes below numbered headings are the work, or most boxes stand elsewhere, there are none.
 func Steps(list []Line) []int {
+	bolded(list)
 	at := outline(list)
 	steps := stepsAt(list, at)
 	inside, outside, end := 0, 0, 0
@@ -47,6 +49,23 @@ func Steps(list []Line) []int {
 		return nil
 	}
 	return steps
+}
+
+// bolded makes headings of lines such as **1.2 Title** below the heading of phase 1.
+func bolded(list []Line) {
+	number, level := "", 0
+	for i := range list {
+		l := &list[i]
+		m := boldPart.FindStringSubmatch(l.Text)
+		switch {
+		case l.Kind == Heading:
+			if level = l.Level; wordOf(*l) == 1 {
+				number, _ = StepTitle(*l)
+			}
+		case l.Kind == Plain && m != nil && m[1] == number:
+			l.Kind, l.Level, l.Rest = Heading, min(level+1, 6), l.Text
+		}
+	}
 }
 
 // stepsAt returns the lines of steps, wherever boxes stand.
@@ -198,7 +217,7 @@ func headingSeries(list []Line, at []place) (lines []int, named bool) {
 			continue
 		case m != nil && m[1] == "" && m[0][0] == '#': // #1
 			k.word = "step"
-		case m != nil && m[1] == "" && m[2][len(m[2])-1] > '9' && len(found[k]) == 0: // 1A, but not 1A behind 1
+		case m != nil && m[1] == "" && m[2][len(m[2])-1] > '9' && (m[2][0] > '9' || len(found[k]) == 0): // T1A, or 1A that is not behind 1
 			k.word = "step"
 		case m != nil:
 			k.word = m[1]
