@@ -22,7 +22,6 @@ var (
 	boldPart    = pattern.New(`^\*\*(\d{1,2})\.\d`)
 	orderLabel  = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:suggested|recommended|implementation|execution|build|work) )+order\b`)
 	taskLabel   = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
-	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
 )
 
 // Steps returns the lines at which the steps of a plan begin: the numbered headings of a level and word that mean work the most, or what
@@ -71,7 +70,10 @@ func bolded(list []Line) {
 // stepsAt returns the lines of steps, wherever boxes stand.
 func stepsAt(list []Line, at []place) []int {
 	best, named := headingSeries(list, at)
-	loose := freeBoxes(list, at)
+	loose := false // boxes may be the work
+	for i, l := range list {
+		loose = loose || l.Box != 0 && !at[i].beside
+	}
 	if parts := orderedParts(list, at); len(parts) > 1 && !AreTasks(list, best) {
 		return parts
 	}
@@ -160,26 +162,19 @@ func outline(list []Line) []place {
 	return at
 }
 
-// wholes reports whether sections are work as a whole, and not the boxes below them: a quarter has none, or half say what they wait for.
+// wholes reports whether sections are work as a whole, and not the boxes below them: a quarter has none.
 func wholes(list []Line, lines []int) bool {
-	bare, ordered := 0, 0
+	bare := 0
 	for _, at := range lines {
-		boxes, after, body := false, false, list[at+1:sectionEnd(list, at)]
-		for _, l := range body {
-			boxes = boxes || l.Box != 0
-			after = after || After(l, nil) != nil
-		}
+		boxes := slices.ContainsFunc(list[at+1:sectionEnd(list, at)], func(l Line) bool { return l.Box != 0 })
 		if _, title := StepTitle(list[at]); boxes && strings.HasPrefix(strings.ToLower(title), "deliverable") {
 			return false // a list of them all
 		}
 		if !boxes {
 			bare++
 		}
-		if after {
-			ordered++
-		}
 	}
-	return 4*bare > len(lines) || len(lines) > 0 && 2*ordered >= len(lines)
+	return 4*bare > len(lines)
 }
 
 // sectionEnd returns the line behind the section of a heading.
@@ -290,8 +285,6 @@ func phaseParts(list []Line, at int, listed bool) (parts []int) {
 		}
 		if last := len(parts) - 1; last < 0 || list[i].Level <= list[parts[last]].Level {
 			parts = append(parts, i)
-		} else if strings.HasPrefix(m[2], stepParts(list[parts[last]])[2]+".") {
-			parts[last] = i // 1.1.1 below 1.1
 		}
 	}
 	if len(parts) == 0 {
@@ -335,23 +328,6 @@ func sectionSteps(list []Line, at []place) (steps []int) {
 		return steps
 	}
 	return headings
-}
-
-// freeBoxes reports whether a text has boxes that are more than criteria.
-func freeBoxes(list []Line, at []place) bool {
-	proof := false
-	for i, l := range list {
-		text := cmp.Or(l.Rest, l.Text)
-		switch {
-		case l.Box != 0 && !proof && !at[i].beside:
-			return true
-		case provedBy.MatchString(text):
-			proof = true
-		case l.Kind == Heading, l.Kind == Plain && l.Indent == 0:
-			proof = false
-		}
-	}
-	return false
 }
 
 // Row is a row of a table that begins with a number.
