@@ -10,9 +10,7 @@ import (
 
 var (
 	stepAfter  = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|requires|prerequisites|depende de|dependências|abhängig von|dépend de|依存関係|依赖)\W*?[:：]\W*(.*)$`)
-	stepRef    = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|[&+]\s*|\band\s+)#?((?:[A-Z]{1,2}\.?)?\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
-	titleAfter = pattern.New(`(?i)\((?:[^()]*\W)?after\s+((?:(?:steps?|tasks?|and)\s|[A-Z]{0,2}-?\d[\d.]*[a-z]?|[\s,+&/])+)[;)]`)
-	parallel   = pattern.New(`(?i)\((?:[^()]*\W)?parallel\b`)
+	stepRef    = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)#?((?:[A-Z]{1,2}\.?)?\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
 	coded      = pattern.New(`\b([A-Z]{1,2})-(\d)`)
 	dashed     = pattern.New(`\b\d+-\d+\b`)
 	stepBox    = pattern.New(`^\**Step \d+\b`)
@@ -42,7 +40,7 @@ func SplitSteps(list []Line, starts []int) (steps []Step, rest []Line) {
 		known[number] = true
 	}
 	var above [8]Line
-	seen, ordered := 0, false // a title says what its step waits for
+	seen := 0
 	for k, at := range starts {
 		for ; seen <= at; seen++ {
 			if l := list[seen]; l.Kind == Heading {
@@ -60,16 +58,9 @@ func SplitSteps(list []Line, starts []int) (steps []Step, rest []Line) {
 		}
 		s := Step{Line: list[at]}
 		s.Number, s.Title = StepTitle(s.Line)
-		s.After = After(s.Line, known)
-		ordered = ordered || s.After != nil
 		s.read(list[at+1:own], known)
 		s.place(above[:])
 		steps, rest = append(steps, s), append(rest, list[own:end]...)
-	}
-	for i := range steps {
-		if s := &steps[i]; ordered && s.After == nil && parallel.MatchString(s.Line.Rest) {
-			s.After = []Reference{}
-		}
 	}
 	return steps, rest
 }
@@ -143,29 +134,20 @@ func (s *Step) lists(l Line, files bool) bool {
 	return files
 }
 
-// After returns what a line such as Depends on: Task 1, or a heading such as Phase 3 (after P1+P2), names; empty and not nil if it says
-// that there is nothing. Known are the numbers that steps have: 2-1 may be one, or a range, and P1 may be 1.
+// After returns what a line such as Depends on: Task 1 names; empty and not nil if it says that there is nothing. Known are the numbers
+// that steps have: 2-1 may be one, or a range.
 func After(l Line, known map[string]bool) []Reference {
-	m := stepAfter.FindStringSubmatch(cmp.Or(l.Rest, l.Text))
-	if l.Kind == Heading && m == nil {
-		m = titleAfter.FindStringSubmatch(l.Rest)
-	}
-	switch {
+	switch m := stepAfter.FindStringSubmatch(cmp.Or(l.Rest, l.Text)); {
 	case m == nil:
 		return nil
 	case Nothing.MatchString(m[1]):
 		return []Reference{}
+	default:
+		return references(stepRef, dashed.ReplaceAllStringFunc(coded.ReplaceAllString(m[1], "$1.$2"), func(number string) string {
+			if dotted := strings.Replace(number, "-", ".", 1); known[dotted] {
+				return dotted
+			}
+			return number
+		}), l.N)
 	}
-	on := references(stepRef, dashed.ReplaceAllStringFunc(coded.ReplaceAllString(m[1], "$1.$2"), func(number string) string {
-		if dotted := strings.Replace(number, "-", ".", 1); known[dotted] {
-			return dotted
-		}
-		return number
-	}), l.N)
-	for i := range on {
-		if bare := strings.TrimLeft(on[i].ID, "PT."); !known[on[i].ID] && known[bare] {
-			on[i].ID = bare
-		}
-	}
-	return on
 }
