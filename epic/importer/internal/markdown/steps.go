@@ -70,10 +70,7 @@ func bolded(list []Line) {
 // stepsAt returns the lines of steps, wherever boxes stand.
 func stepsAt(list []Line, at []place) []int {
 	best, named := headingSeries(list, at)
-	loose := false // boxes may be the work
-	for i, l := range list {
-		loose = loose || l.Box != 0 && !at[i].beside
-	}
+	loose := freeBoxes(list, at)
 	if parts := orderedParts(list, at); len(parts) > 1 && !AreTasks(list, best) {
 		return parts
 	}
@@ -91,6 +88,16 @@ func stepsAt(list []Line, at []place) []int {
 		return nil
 	}
 	return steps
+}
+
+// freeBoxes reports whether boxes may be the work.
+func freeBoxes(list []Line, at []place) bool {
+	for i, l := range list {
+		if l.Box != 0 && !at[i].beside {
+			return true
+		}
+	}
+	return false
 }
 
 // AreTasks reports whether lines are headings such as Task 1: Title.
@@ -208,16 +215,12 @@ func headingSeries(list []Line, at []place) (lines []int, named bool) {
 		m := stepParts(l)
 		k := series{l.Level, "", at[i].work > 0}
 		switch {
-		case l.Kind != Heading || l.Level == 1 || at[i].beside:
+		case m == nil || l.Kind != Heading || l.Level == 1 || at[i].beside:
 			continue
-		case m != nil && m[1] == "" && m[0][0] == '#': // #1
+		case m[1] == "" && (m[0][0] == '#' || m[2][len(m[2])-1] > '9' && (m[2][0] > '9' || len(found[k]) == 0)): // #1, 1A but not behind 1
 			k.word = "step"
-		case m != nil && m[1] == "" && m[2][len(m[2])-1] > '9' && (m[2][0] > '9' || len(found[k]) == 0): // T1A, or 1A that is not behind 1
-			k.word = "step"
-		case m != nil:
-			k.word = m[1]
 		default:
-			continue
+			k.word = m[1]
 		}
 		if len(found[k]) == 0 {
 			keys = append(keys, k)
