@@ -169,11 +169,15 @@ func outline(list []Line) []place {
 	return at
 }
 
-// wholes reports whether sections are work as a whole, and not the boxes below them: a quarter has none.
+// wholes reports whether sections are work as a whole, and not the boxes below them: a quarter has none, or half say what they wait for.
 func wholes(list []Line, lines []int) bool {
-	bare := 0
+	bare, ordered := 0, 0
 	for _, at := range lines {
-		boxes := slices.ContainsFunc(list[at+1:sectionEnd(list, at)], func(l Line) bool { return l.Box != 0 })
+		body := list[at+1 : sectionEnd(list, at)]
+		boxes := slices.ContainsFunc(body, func(l Line) bool { return l.Box != 0 })
+		if slices.ContainsFunc(body, func(l Line) bool { return After(l, nil) != nil }) {
+			ordered++
+		}
 		if _, title := StepTitle(list[at]); boxes && strings.HasPrefix(strings.ToLower(title), "deliverable") {
 			return false // a list of them all
 		}
@@ -181,7 +185,7 @@ func wholes(list []Line, lines []int) bool {
 			bare++
 		}
 	}
-	return 4*bare > len(lines)
+	return 4*bare > len(lines) || len(lines) > 0 && 2*ordered >= len(lines)
 }
 
 // sectionEnd returns the line behind the section of a heading.
