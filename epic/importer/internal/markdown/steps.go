@@ -292,6 +292,8 @@ func phaseParts(list []Line, at int, listed bool) (parts []int) {
 		}
 		if last := len(parts) - 1; last < 0 || list[i].Level <= list[parts[last]].Level {
 			parts = append(parts, i)
+		} else if strings.HasPrefix(m[2], stepParts(list[parts[last]])[2]+".") {
+			parts[last] = i // 1.1.1 below 1.1
 		}
 	}
 	if len(parts) == 0 {
