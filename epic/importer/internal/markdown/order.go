@@ -23,7 +23,7 @@ var (
 	orderRange = pattern.New(`(\d+(?:\.\d+)?)(?:\s*[-–—]\s*(?:(?i:phase|user story|us)\s*)?(\d+))?`)
 
 	phaseHead  = pattern.New(`^(?i:phase|milestone|stage|sprint)\s+\d|^[PM]\d+\b`)
-	phaseAbove = pattern.New(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
+	phaseAbove = pattern.New(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|\d{1,2}\.\d{1,2}[.:]?\s|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
 
 	scenarioStory = pattern.New(`(?i)^user story\s+(\d+)`)
 	scenarioForm  = pattern.New(`(?i)\bgiven\b.*\bthen\b`)

@@ -101,9 +101,8 @@ func (s *Step) read(body []Line, known map[string]bool) {
 	open, files, column := false, false, -1 // of the last criterion
 	for _, l := range body {
 		files = s.lists(l, files)
-		s.After = append(s.After, After(l, known)...)
-		if After(l, known) != nil && s.After == nil {
-			s.After = []Reference{}
+		if on := After(l, known); on != nil {
+			s.After = append(append([]Reference{}, s.After...), on...)
 		}
 		if l.Box != 0 {
 			s.Boxes, open = append(s.Boxes, l.N), open || !l.Done()

@@ -12,22 +12,23 @@ import (
 
 var (
 	stepHeading = pattern.New(`^(?:(\pL{2,9})[ \t-]*)?#?((?:[A-Z]{1,2}-?)?[0-9]{1,3}(?:[.-][0-9]{1,3}){0,2}[A-Za-z]?|\b[A-Z])(?:(?:[.):：、]|[ \t]+[–—·•-])[ \t]*(.+))?$`)
-	dottedStep  = pattern.New(`^((?:\pL{2,9}[ \t-]*)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[a-z]?)[ \t]+([^\s–—-])`)
+	dottedStep  = pattern.New(`^((?:\pL{2,9}[ \t-]*)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[A-Za-z]?)[ \t]+([^\s–—-])`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
 	tableRule   = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
 	statusCell  = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
 	rowNumber   = pattern.New(`^(?:[A-Za-z]+ )?#?([A-Z]?\d{1,3}(?:\.\d{1,3})*[A-Za-z]?)\b`)
 	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
+	boldPart    = pattern.New(`^\*\*(\d{1,2})\.\d`)
 	orderLabel  = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:suggested|recommended|implementation|execution|build|work) )+order\b`)
 	taskLabel   = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
-	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
 )
 
 // Steps returns the lines at which the steps of a plan begin: the numbered headings of a level and word that mean work the most, or what
 // phases consist of; else the numbered list at the margin, or the headings, of a section of steps. Where
 // boxes below numbered headings are the work, or most boxes stand elsewhere, there are none.
 func Steps(list []Line) []int {
+	bolded(list)
 	at := outline(list)
 	steps := stepsAt(list, at)
 	inside, outside, end := 0, 0, 0
@@ -47,6 +48,23 @@ func Steps(list []Line) []int {
 		return nil
 	}
 	return steps
+}
+
+// bolded makes headings of lines such as **1.2 Title** below the heading of phase 1.
+func bolded(list []Line) {
+	number, level := "", 0
+	for i := range list {
+		l := &list[i]
+		m := boldPart.FindStringSubmatch(l.Text)
+		switch {
+		case l.Kind == Heading:
+			if level = l.Level; wordOf(*l) == 1 {
+				number, _ = StepTitle(*l)
+			}
+		case l.Kind == Plain && m != nil && m[1] == number:
+			l.Kind, l.Level, l.Rest = Heading, min(level+1, 6), l.Text
+		}
+	}
 }
 
 // stepsAt returns the lines of steps, wherever boxes stand.
@@ -70,6 +88,16 @@ func stepsAt(list []Line, at []place) []int {
 		return nil
 	}
 	return steps
+}
+
+// freeBoxes reports whether boxes may be the work.
+func freeBoxes(list []Line, at []place) bool {
+	for i, l := range list {
+		if l.Box != 0 && !at[i].beside {
+			return true
+		}
+	}
+	return false
 }
 
 // AreTasks reports whether lines are headings such as Task 1: Title.
@@ -145,19 +173,16 @@ func outline(list []Line) []place {
 func wholes(list []Line, lines []int) bool {
 	bare, ordered := 0, 0
 	for _, at := range lines {
-		boxes, after, body := false, false, list[at+1:sectionEnd(list, at)]
-		for _, l := range body {
-			boxes = boxes || l.Box != 0
-			after = after || After(l, nil) != nil
+		body := list[at+1 : sectionEnd(list, at)]
+		boxes := slices.ContainsFunc(body, func(l Line) bool { return l.Box != 0 })
+		if slices.ContainsFunc(body, func(l Line) bool { return After(l, nil) != nil }) {
+			ordered++
 		}
 		if _, title := StepTitle(list[at]); boxes && strings.HasPrefix(strings.ToLower(title), "deliverable") {
 			return false // a list of them all
 		}
 		if !boxes {
 			bare++
-		}
-		if after {
-			ordered++
 		}
 	}
 	return 4*bare > len(lines) || len(lines) > 0 && 2*ordered >= len(lines)
@@ -194,14 +219,12 @@ func headingSeries(list []Line, at []place) (lines []int, named bool) {
 		m := stepParts(l)
 		k := series{l.Level, "", at[i].work > 0}
 		switch {
-		case l.Kind != Heading || l.Level == 1 || at[i].beside:
+		case m == nil || l.Kind != Heading || l.Level == 1 || at[i].beside:
 			continue
-		case m != nil && m[1] == "" && (m[2][len(m[2])-1] > '9' || m[0][0] == '#'): // 1A, #1
+		case m[1] == "" && (m[0][0] == '#' || m[2][len(m[2])-1] > '9' && (m[2][0] > '9' || len(found[k]) == 0)): // #1, 1A but not behind 1
 			k.word = "step"
-		case m != nil:
-			k.word = m[1]
 		default:
-			continue
+			k.word = m[1]
 		}
 		if len(found[k]) == 0 {
 			keys = append(keys, k)
@@ -314,23 +337,6 @@ func sectionSteps(list []Line, at []place) (steps []int) {
 		return steps
 	}
 	return headings
-}
-
-// freeBoxes reports whether a text has boxes that are more than criteria.
-func freeBoxes(list []Line, at []place) bool {
-	proof := false
-	for i, l := range list {
-		text := cmp.Or(l.Rest, l.Text)
-		switch {
-		case l.Box != 0 && !proof && !at[i].beside:
-			return true
-		case provedBy.MatchString(text):
-			proof = true
-		case l.Kind == Heading, l.Kind == Plain && l.Indent == 0:
-			proof = false
-		}
-	}
-	return false
 }
 
 // Row is a row of a table that begins with a number.
