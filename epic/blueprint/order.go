@@ -90,10 +90,12 @@ func (ph *phase) names(before []*phase) (list []*phase) {
 	return list
 }
 
+var ourID = pattern.New("^T-?[0-9]")
+
 // ours reports whether a task is written for relay: its id is T1, or it has fields that no other plan has. Such tasks have no order but the
 // one that they name.
 func ours(d *draft) bool {
-	return d.named && d.task.ID[0] == 'T' || slices.ContainsFunc(ourFields, func(name string) bool { return d.given[name] })
+	return d.named && ourID.MatchString(d.task.ID) || slices.ContainsFunc(ourFields, func(name string) bool { return d.given[name] })
 }
 
 // inOrder has tasks of which none says what it waits for wait for the one before, as they stand: in all of the plan, or in each phase where

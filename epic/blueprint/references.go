@@ -16,6 +16,7 @@ import (
 type names struct {
 	ids    map[string]string
 	sorted []string        // the keys of ids
+	all    []string        // the tasks by their numbers, once a range is asked for
 	words  *pattern.Regexp // that may stand before a number
 }
 
@@ -34,7 +35,7 @@ func newNames(drafts []*draft) *names {
 		add(short, d.task.ID)
 		add(title, d.task.ID)
 	}
-	return &names{ids, slices.Sorted(maps.Keys(ids)), numbers}
+	return &names{ids: ids, sorted: slices.Sorted(maps.Keys(ids)), words: numbers}
 }
 
 var (
@@ -45,7 +46,7 @@ var (
 	between  = pattern.New("^(?i:[ \\t,;&+/*`#~–—.-]|and|or|to|through|e|y|et|und|tasks?|steps?|stor(?:y|ies))*$")
 	numbers  = pattern.New("^(?i:and|or|to|through|e|y|et|und|tasks?|steps?|stor(?:y|ies))$")
 	through  = pattern.New("^(?i:[ \\t*`]*(?:[-–—~]+|[.]{2,}|to|through)[ \\t*`]*(?:tasks?[ \\t]*)?)$")
-	beside   = pattern.New(`(?i)\b(?:not|independent|parallel|optional(?:ly)?|ideally)\b`)
+	beside   = pattern.New(`(?i)\b(?:not|independent|parallel|optional(?:ly)?|ideally|(?:un)?blocks?|(?:needed|required) (?:by|for))\b`)
 	bracket  = pattern.New(`[ \t]*\([^()]*\)`)
 	idPrefix = pattern.New(`^([a-z]+)[-_]([0-9])`)
 )
@@ -120,8 +121,12 @@ func (n *names) span(from, to string) []string {
 	if from == "" || to == "" {
 		return nil
 	}
-	all := slices.Compact(slices.Sorted(maps.Values(n.ids)))
-	return slices.DeleteFunc(all, func(id string) bool { return Padded(id) < Padded(from) || Padded(id) > Padded(to) })
+	if n.all == nil {
+		n.all = slices.Compact(slices.SortedFunc(maps.Values(n.ids), byNumber))
+	}
+	begin, _ := slices.BinarySearchFunc(n.all, from, byNumber)
+	end, _ := slices.BinarySearchFunc(n.all, to, byNumber)
+	return slices.Clone(n.all[begin:max(begin, min(end+1, len(n.all)))])
 }
 
 // begins returns the only task whose title begins with the words of a reference.
@@ -140,6 +145,8 @@ func (n *names) begins(ref string) (id string) {
 	}
 	return id
 }
+
+func byNumber(a, b string) int { return strings.Compare(Padded(a), Padded(b)) }
 
 // Padded makes an id that comes behind another one where its number is greater.
 func Padded(id string) string {
