@@ -10,6 +10,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/each"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/plaintext"
@@ -98,9 +99,8 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	e := &epic.Epic{Version: 2, Source: d.at(d.file), CreatedAt: now.UTC().Format(time.RFC3339), Title: markdown.Clip(d.title, maxTitle)}
 	e.ID = blueprint.ID(e.Title, now)
 	e.Description = strings.Join(d.description, "\n\n")
-	for _, run := range d.checks {
-		e.Checks = append(e.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
-	}
+	check := func(run string) epic.Check { return epic.Check{Name: run, Run: run, Expect: epic.ExpectPass} }
+	e.Checks = append(e.Checks, each.Of(d.checks, check)...)
 	p := &d.made
 	p.Epic = e
 	ids := settleIDs(d)

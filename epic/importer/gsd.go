@@ -9,6 +9,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/each"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
@@ -109,10 +110,8 @@ func (r *gsdReader) listed(list []markdown.Line) (rest []markdown.Line) {
 }
 
 // named returns the numbers of the phases that a text names: all means those before a phase.
-func (r *gsdReader) named(p *gsdEntry, text string) (numbers []string) {
-	for _, on := range markdown.Names(text) {
-		numbers = append(numbers, on.Number)
-	}
+func (r *gsdReader) named(p *gsdEntry, text string) []string {
+	numbers := each.Of(markdown.Names(text), func(on markdown.Named) string { return on.Number })
 	for _, before := range r.order[:slices.Index(r.order, p)] {
 		if markdown.NamesAll(text) {
 			numbers = append(numbers, before.as[1:])

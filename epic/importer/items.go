@@ -3,6 +3,7 @@ package importer
 import (
 	"strings"
 
+	"relay/epic/each"
 	"relay/epic/importer/internal/markdown"
 )
 
@@ -72,11 +73,7 @@ func (d *draft) state(it *item, word string) {
 
 // say adds paragraphs to the description, but for empty ones.
 func (it *item) say(texts ...string) {
-	for _, text := range texts {
-		if text != "" {
-			it.description = append(it.description, text)
-		}
-	}
+	it.description = append(it.description, each.Where(texts, func(text string) (string, bool) { return text, text != "" })...)
 }
 
 // marked returns a title as it is written, where its plain text is less.

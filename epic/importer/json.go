@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/each"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/plaintext"
@@ -27,12 +28,8 @@ func (d *draft) after(it *item, n *placed.Node) {
 
 // unread names the fields of objects, and of those of open items, that no reader has used, in their order or sorted.
 func (d *draft) unread(sorted bool, objects ...*placed.Node) {
-	for _, it := range d.items {
-		if it.open() {
-			objects = append(objects, it.node)
-		}
-	}
-	names, line := placed.Unread(objects)
+	open := each.Where(d.items, func(it *item) (*placed.Node, bool) { return it.node, it.open() })
+	names, line := placed.Unread(append(objects, open...))
 	for i, name := range names {
 		names[i] = markdown.Clip(name, 40)
 	}

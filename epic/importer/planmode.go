@@ -22,7 +22,7 @@ func claimsPlanmode(s source) bool {
 	}
 	fields := s.says(ofRelay)
 	section := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Kind == markdown.Heading && blueprint.IsSection(l.Rest) })
-	if !s.isText() || len(markdown.Steps(s.list)) < 2 || s.skim().Named {
+	if !s.isText() || markdown.Extend(slices.Clone(s.list)) || len(markdown.Steps(s.list)) < 2 || s.skim().Named {
 		return false
 	}
 	if section && !fields { // a blueprint, unless its prose is none
