@@ -29,7 +29,7 @@ func TestBorderIsPlainData(t *testing.T) {
 				if !field.IsExported() {
 					t.Errorf("%s.%s is not exported", where, field.Name)
 				}
-				if field.Tag.Get("json") == "-" && of != reflect.TypeFor[attempts.Attempt]() { // what is heard of an attempt under way is in [engine.Attempt]
+				if field.Tag.Get("json") == "-" && of != reflect.TypeFor[attempts.TaskRecord]() { // what is heard of an attempt under way is in [engine.Attempt]
 					t.Errorf("%s.%s is left out by JSON", where, field.Name)
 				}
 				look(where+"."+field.Name, field.Type)
