@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"relay/epic"
+	"relay/epic/each"
 )
 
 // MaxSize is the size, in bytes, of the largest blueprint that is read.
@@ -107,6 +108,8 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 type Skimmed struct {
 	Tasks    bool   // open ones
 	Named    bool   // several of their headings begin with an id, such as T-01: it is a blueprint, whatever other forms it resembles
+	Lines    []int  // of its open tasks
+	Done     int    // tasks
 	Commands Offers // under headings such as Verification or Checks
 }
 
@@ -117,7 +120,8 @@ func Skim(name string, src []byte) Skimmed {
 	if ok {
 		p.document(blocks(src))
 	}
-	return Skimmed{ok && !p.taskless, named(p.drafts), p.offered}
+	lines := each.Of(p.drafts, func(d *draft) int { return d.whole.Line })
+	return Skimmed{ok && !p.taskless, named(p.drafts), lines, len(p.done), p.offered}
 }
 
 // named reports whether at least half of the tasks, and more than one, have ids of one form, and fields or no boxes below them, which

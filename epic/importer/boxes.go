@@ -18,7 +18,7 @@ func claimsBoxes(s source) bool {
 	todo := boxesOpen.MatchString(name) || strings.EqualFold(name, "next steps")
 	marked := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 || l.Kind == markdown.Item && todo })
 	return marked && s.unclaimed() || s.isText() && !s.says(ofRelay) &&
-		(markdown.BoxedPhases(s.list) > 1 && !s.skim().Named || markdown.Extend(slices.Clone(s.list)))
+		markdown.BoxedPhases(s.list) > 1 && !s.skim().Named
 }
 
 // says reports whether a line of a text has a form.
@@ -37,11 +37,7 @@ func (s source) isText() bool {
 // criteria. Boxes with numbers are done in their order, and so are phases; others have none.
 func readBoxes(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(s.title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
-	parts := markdown.Extend(s.body)
 	boxesOf(d, s.body, false)
-	if parts {
-		d.chain(d.items)
-	}
 	if len(d.items) == 0 && len(d.made.Told) > 0 {
 		whole := boxItem(d, &markdown.Entry{Title: d.title, Line: s.body[0]}, "")
 		for _, l := range s.body {
@@ -122,7 +118,7 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 			it.done = true
 			d.tell(it.line, "this box is open, and "+markdown.Clip(cmp.Or(name, "its section"), 60)+" is done: it is left out")
 		}
-		if e.Number != "" || e.Line.Numbered {
+		if e.Number != "" || e.Line.Numbered || markdown.Dotted(e.Title) {
 			numbered = append(numbered, it)
 		}
 		if own {

@@ -16,20 +16,41 @@ import (
 
 var ofRelay = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|timeout|budget|max attempts|runner)\b[^:]{0,3}:|priority:?\*\*:?\s*p[0-3]\b)`)
 
+// checked matches fields that only relay has.
+var checked = pattern.New(`(?i)^[-*\s]*\*\*(?:checks|protected|max attempts):?\*\*`)
+
 func claimsPlanmode(s source) bool {
 	if len(todosOf(s)) > 0 {
 		return true
 	}
-	fields := s.says(ofRelay)
-	section := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Kind == markdown.Heading && blueprint.IsSection(l.Rest) })
-	if !s.isText() || markdown.Extend(slices.Clone(s.list)) || len(markdown.Steps(s.list)) < 2 || s.skim().Named {
+	if !s.isText() {
 		return false
 	}
-	if section && !fields { // a blueprint, unless its prose is none
+	steps, skim := markdown.Steps(s.list), s.skim()
+	switch {
+	case len(steps) < 2:
+		return false
+	case s.says(ofRelay):
 		_, err := blueprint.Parse(s.name, s.data, time.Time{})
-		return err != nil
+		return !skim.Tasks || err != nil && !s.says(checked)
+	case !skim.Tasks:
+		return true
 	}
-	return !fields || s.unclaimed()
+	same, counted := 0, 0
+	for _, i := range steps {
+		if slices.Contains(skim.Lines, s.list[i].N) {
+			same++
+		}
+		if id, _ := markdown.StepTitle(s.list[i]); id != "" && id[0] <= '9' {
+			counted++
+		}
+	}
+	if 2*same < len(skim.Lines) || 4*(same+skim.Done) < 3*len(steps) { // which a blueprint does not have
+		return true
+	}
+	_, err := blueprint.Parse(s.name, s.data, time.Time{})
+	sectioned := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Kind == markdown.Heading && blueprint.IsSection(l.Rest) })
+	return err != nil || counted > 0 && !skim.Named && !sectioned
 }
 
 // todosOf returns the to-dos in the front matter of a plan of Cursor.
@@ -99,7 +120,7 @@ func readTodos(d *draft, list []*placed.Node) {
 // takeStep adds the task of a step.
 func takeStep(d *draft, s *markdown.Step) *item {
 	it := boxItem(d, &markdown.Entry{Title: s.Title, Line: s.Line}, markdown.Unformatted(s.Phase.Rest))
-	it.id, it.as = cmp.Or(s.Number, it.id), "T"+strings.TrimPrefix(cmp.Or(s.Number, it.as), "T")
+	it.id, it.as = cmp.Or(s.Number, it.id), cmp.Or(s.Number, it.as)
 	it.files, it.criteria, it.boxes, it.done = s.Files, s.Criteria, s.Boxes, it.done || s.Done
 	waitsFor(it, s.After)
 	it.say(s.Text)

@@ -106,7 +106,8 @@ func BoxedPhases(list []Line) (phases int) {
 // PhaseIn returns the last of some headings that names a phase; "": none does.
 func PhaseIn(above []string) (phase string) {
 	for _, heading := range above {
-		if phaseAbove.MatchString(heading) {
+		l, _ := labelOf(heading)
+		if phaseAbove.MatchString(heading) || len([]rune(l.Word)) > 2 && l.Number != "" && words[lastWord(l.Word)] >= 0 && !slices.Contains(containers, lastWord(l.Word)) {
 			phase = heading
 		}
 	}
@@ -125,23 +126,4 @@ func Scenarios(spec []Line) map[string][]string {
 		}
 	}
 	return found
-}
-
-// extending matches the id that a heading or an item begins with: M0, or M0.1.
-var extending = pattern.New(`^([A-Z]{1,3}\d{1,3})(\.\d{1,3})?[.:)]?\s`)
-
-// Extend makes boxes of the items whose ids extend that of a heading above them, as M0.1 does M0, and reports whether there are several.
-func Extend(list []Line) bool {
-	id, count := "", 0
-	for i := range list {
-		l := &list[i]
-		switch m := extending.FindStringSubmatch(Unformatted(l.Rest)); {
-		case m == nil:
-		case l.Kind == Heading:
-			id = m[1]
-		case l.Kind == Item && l.Indent == 0 && m[2] != "" && m[1] == id:
-			l.Box, count = cmp.Or(l.Box, ' '), count+1
-		}
-	}
-	return count > 1
 }

@@ -33,6 +33,7 @@ type Step struct {
 // SplitSteps returns the steps that begin at some lines, and the other lines. A step ends where the next begins, or a heading that is not
 // below it.
 func SplitSteps(list []Line, starts []int) (steps []Step, rest []Line) {
+	head(list, starts)
 	rest = append(rest, list[:starts[0]]...)
 	known := map[string]bool{} // numbers
 	for _, at := range starts {
@@ -65,6 +66,24 @@ func SplitSteps(list []Line, starts []int) (steps []Step, rest []Line) {
 	return steps, rest
 }
 
+// head makes headings of steps that are lines in bold.
+func head(list []Line, starts []int) {
+	above, k := 0, 0
+	for i := range list {
+		l := &list[i]
+		starting := k < len(starts) && starts[k] == i
+		if starting {
+			k++
+		}
+		switch {
+		case l.Kind == Heading && !starting:
+			above = l.Level
+		case l.Kind == Plain && starting && !strings.HasPrefix(l.Text, "|"):
+			l.Kind, l.Level, l.Rest = Heading, min(above+1, 6), l.Text
+		}
+	}
+}
+
 // endsStep reports whether a line ends the text of a step.
 func endsStep(head, l Line) bool {
 	if head.Kind == Heading {
@@ -82,7 +101,7 @@ func (s *Step) place(above []Line) {
 		name := Unformatted(l.Rest)
 		_, ended := blueprint.Ended(name)
 		s.Done = s.Done || blueprint.IsDone(name) || ended && len(s.Boxes) == 0
-		if stepParts(l) != nil {
+		if label, ok := labelOf(l.Rest); ok && label.Number != "" {
 			s.Phase = l
 		}
 	}
@@ -95,8 +114,10 @@ func (s *Step) place(above []Line) {
 // done.
 func (s *Step) read(body []Line, known map[string]bool) {
 	var said []Line
-	if s.Line.Kind == Plain {
+	if _, more, bold := boldLabel(s.Line.Rest); s.Line.Kind == Plain {
 		said = append(said, s.Line) // the row of a table
+	} else if bold && more != "" {
+		said = append(said, Line{Text: more, N: s.Line.N})
 	}
 	open, files, column := false, false, -1 // of the last criterion
 	for _, l := range body {

@@ -4,105 +4,93 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"relay/epic/blueprint"
 	"relay/epic/pattern"
 )
 
 var (
-	stepHeading = pattern.New(`^(?:(\pL{2,9})[ \t-]*)?#?((?:[A-Z]{1,2}-?)?[0-9]{1,3}(?:[.-][0-9]{1,3}){0,2}[A-Za-z]?|\b[A-Z])(?:(?:[.):：、]|[ \t]+[–—·•-])[ \t]*(.+))?$`)
-	dottedStep  = pattern.New(`^((?:\pL{2,9}[ \t-]*)?#?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}[A-Za-z]?)[ \t]+([^\s–—-])`)
-	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
-	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
-	tableRule   = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
-	statusCell  = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
-	rowNumber   = pattern.New(`^(?:[A-Za-z]+ )?#?([A-Z]?\d{1,3}(?:\.\d{1,3})*[A-Za-z]?)\b`)
-	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
-	boldPart    = pattern.New(`^\*\*(\d{1,2})\.\d`)
-	orderLabel  = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:suggested|recommended|implementation|execution|build|work) )+order\b`)
-	taskLabel   = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
+	stepItem   = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
+	tableRule  = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
+	statusCell = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
+	labelLine  = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
+	orderLabel = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:suggested|recommended|implementation|execution|build|work) )+order\b`)
 )
 
-// Steps returns the lines at which the steps of a plan begin: the numbered headings of a level and word that mean work the most, or what
-// phases consist of; else the numbered list at the margin, or the headings, of a section of steps. Where
-// boxes below numbered headings are the work, or most boxes stand elsewhere, there are none.
+// Steps returns the lines at which the tasks of a plan begin: the series of headings, bold lines, items or rows that is one most likely. There
+// are none where boxes are the work.
 func Steps(list []Line) []int {
-	bolded(list)
 	at := outline(list)
-	steps := stepsAt(list, at)
-	inside, outside, end := 0, 0, 0
+	if parts := orderedParts(list, at); len(parts) > 1 {
+		return parts
+	}
+	found := judge(list, at)
+	if len(found) == 0 || found[0].place == asBox || found[0].sortsBoxes(list, at) {
+		return nil
+	}
+	boxes := slices.DeleteFunc(slices.Clone(found[0].at), func(i int) bool { return list[i].Box == 0 })
+	if 2*len(boxes) > len(found[0].at) {
+		return nil
+	}
+	return found[0].at
+}
+
+// sortsBoxes reports whether the lines are phases, and the boxes below them are the work: at least three quarters have some, most of them right
+// below their heading, and no more than half say what they wait for.
+func (s *series) sortsBoxes(list []Line, at []place) bool {
+	if worth := words[lastWord(s.label)]; !s.bare && (worth == ofTask || worth == ofStep || isCode(s.label) || s.label == "?") {
+		return false
+	}
+	with, led, ordered, inside, outside, k := 0, 0, 0, 0, 0, 0
 	for i, l := range list {
-		if _, starts := slices.BinarySearch(steps, i); starts && i >= end {
-			end = sectionEnd(list, i)
+		for k < len(s.at) && s.ends[k] <= i {
+			k++
 		}
 		switch {
 		case l.Box == 0 || at[i].beside:
-		case i < end:
+		case k < len(s.at) && i > s.at[k]:
 			inside++
 		default:
 			outside++
 		}
 	}
-	if outside > inside && outside > len(steps) && (len(steps) == 0 || wordOf(list[steps[0]]) < 2) {
-		return nil
-	}
-	return steps
-}
-
-// bolded makes headings of lines such as **1.2 Title** below the heading of phase 1.
-func bolded(list []Line) {
-	number, level := "", 0
-	for i := range list {
-		l := &list[i]
-		m := boldPart.FindStringSubmatch(l.Text)
-		switch {
-		case l.Kind == Heading:
-			if level = l.Level; wordOf(*l) == 1 {
-				number, _ = StepTitle(*l)
+	for k, i := range s.at {
+		said, boxes := 0, false
+		for _, l := range list[i+1 : s.ends[k]] {
+			if After(l, nil) != nil {
+				ordered++
+				break
 			}
-		case l.Kind == Plain && m != nil && m[1] == number:
-			l.Kind, l.Level, l.Rest = Heading, min(level+1, 6), l.Text
+		}
+		for _, l := range list[i+1 : s.ends[k]] {
+			if boxes = l.Box != 0; boxes {
+				break
+			}
+			if l.Kind == Plain {
+				said += len(l.Text)
+			}
+		}
+		if boxes {
+			with++
+		}
+		if boxes && said > 120 {
+			led++
 		}
 	}
-}
-
-// stepsAt returns the lines of steps, wherever boxes stand.
-func stepsAt(list []Line, at []place) []int {
-	best, named := headingSeries(list, at)
-	loose := freeBoxes(list, at)
-	if parts := orderedParts(list, at); len(parts) > 1 && !AreTasks(list, best) {
-		return parts
+	n := len(s.at)
+	if outside > inside && outside > n {
+		return true
 	}
-	if parts := divided(list, best, loose); len(parts) > 0 {
-		return parts
-	}
-	steps := sectionSteps(list, at)
-	chapter := len(best) > 0 && wordOf(list[best[0]]) == 0 && at[best[0]].work == 0
-	switch {
-	case chapter && len(steps) > 1 && list[steps[0]].Numbered:
-		return steps
-	case len(best) > 1 && (named || !loose || wholes(list, best)):
-		return best
-	case loose:
-		return nil
-	}
-	return steps
-}
-
-// freeBoxes reports whether boxes may be the work.
-func freeBoxes(list []Line, at []place) bool {
-	for i, l := range list {
-		if l.Box != 0 && !at[i].beside {
-			return true
-		}
-	}
-	return false
+	return inside > 0 && 4*with >= 3*n && 2*led < n && 2*ordered < n
 }
 
 // AreTasks reports whether lines are headings such as Task 1: Title.
 func AreTasks(list []Line, starts []int) bool {
-	return len(starts) > 1 && wordOf(list[starts[0]]) == headingWords["task"]
+	if len(starts) < 2 {
+		return false
+	}
+	l, _ := labelOf(list[starts[0]].Rest)
+	return list[starts[0]].Kind == Heading && words[lastWord(l.Word)] == ofTask
 }
 
 // orderedParts returns the lines of the numbered lists, or of the numbered rows, in a section called Implementation Order; none where
@@ -112,7 +100,7 @@ func orderedParts(list []Line, at []place) (parts []int) {
 		if l.Kind != Heading || at[i].beside || !orderLabel.MatchString(Unformatted(l.Rest)) {
 			continue
 		}
-		end := sectionEnd(list, i)
+		end := sectionEnds(list[i:])[0] + i
 		for j := i + 1; j < end; j++ {
 			if list[j].Numbered && list[j].Indent == 0 && list[j].Box == 0 {
 				parts = append(parts, j)
@@ -139,7 +127,7 @@ func rowsBelow(list []Line, at int) (parts []int) {
 // place is where a line stands.
 type place struct {
 	beside bool // in a section beside the work
-	work   int  // the level of the section of steps that it is in; 0: none
+	inside bool // below a heading that means work
 }
 
 // outline returns where the lines of a text stand.
@@ -148,7 +136,7 @@ func outline(list []Line) []place {
 	beside, work := 7, 0 // levels
 	for i, l := range list {
 		if l.Kind != Heading {
-			at[i] = place{beside < 7, work}
+			at[i] = place{beside < 7, work > 0}
 			continue
 		}
 		if l.Level <= work {
@@ -157,186 +145,17 @@ func outline(list []Line) []place {
 		if l.Level <= beside {
 			beside = 7
 		}
-		name, m := Unformatted(l.Rest), stepParts(l)
-		if beside == 7 && (blueprint.IsAside(name) || m != nil && m[1] == "" && blueprint.IsAside(m[3])) {
+		name := Unformatted(l.Rest)
+		label, _ := labelOf(l.Rest)
+		if beside == 7 && (blueprint.IsAside(name) || label.Word == "" && blueprint.IsAside(label.Title)) {
 			beside = l.Level
 		}
-		at[i] = place{beside < 7, work}
-		if work == 0 && beside == 7 && l.Level > 1 && stepSection.MatchString(name) {
+		at[i] = place{beside < 7, work > 0}
+		if work == 0 && l.Level > 1 && workName.MatchString(name) {
 			work = l.Level
 		}
 	}
 	return at
-}
-
-// wholes reports whether sections are work as a whole, and not the boxes below them: a quarter has none, or half say what they wait for.
-func wholes(list []Line, lines []int) bool {
-	bare, ordered := 0, 0
-	for _, at := range lines {
-		body := list[at+1 : sectionEnd(list, at)]
-		boxes := slices.ContainsFunc(body, func(l Line) bool { return l.Box != 0 })
-		if slices.ContainsFunc(body, func(l Line) bool { return After(l, nil) != nil }) {
-			ordered++
-		}
-		if _, title := StepTitle(list[at]); boxes && strings.HasPrefix(strings.ToLower(title), "deliverable") {
-			return false // a list of them all
-		}
-		if !boxes {
-			bare++
-		}
-	}
-	return 4*bare > len(lines) || len(lines) > 0 && 2*ordered >= len(lines)
-}
-
-// sectionEnd returns the line behind the section of a heading.
-func sectionEnd(list []Line, at int) int {
-	end := at + 1
-	for end < len(list) && (list[end].Kind != Heading || list[end].Level > list[at].Level) {
-		end++
-	}
-	return end
-}
-
-// series are the headings of one level that are numbered in the same way, in a section of steps or not.
-type series struct {
-	level  int
-	word   string
-	inside bool
-}
-
-// headingWords are the words before the numbers of headings, by how sure they are of work: steps are parts of tasks, and phases have parts.
-var headingWords = map[string]int{
-	"task": 6, "story": 6, "tarea": 6, "tarefa": 6, "aufgabe": 6, "step": 2, "schritt": 2, "paso": 2, "passo": 2,
-	"タスク": 6, "任务": 6, "작업": 6, "ステップ": 2, "步骤": 2, "단계": 2, "feature": 2, "module": 2, "fix": 2, "bug": 2, "ticket": 2,
-	"フェーズ": 1, "阶段": 1, "phase": 1, "milestone": 1, "stage": 1, "sprint": 1, "wave": 1, "fase": 1, "etapa": 1, "étape": 1, "onda": 1,
-}
-
-// headingSeries returns the lines of numbered headings, and whether they are called tasks, stories or steps.
-func headingSeries(list []Line, at []place) (lines []int, named bool) {
-	found := map[series][]int{}
-	keys := []series{{}}
-	for i, l := range list {
-		m := stepParts(l)
-		k := series{l.Level, "", at[i].work > 0}
-		switch {
-		case m == nil || l.Kind != Heading || l.Level == 1 || at[i].beside:
-			continue
-		case m[1] == "" && (m[0][0] == '#' || m[2][len(m[2])-1] > '9' && (m[2][0] > '9' || len(found[k]) == 0)): // #1, 1A but not behind 1
-			k.word = "step"
-		default:
-			k.word = m[1]
-		}
-		if len(found[k]) == 0 {
-			keys = append(keys, k)
-		}
-		found[k] = append(found[k], i)
-	}
-	rank := func(k series) int { return k.rank(len(found[k])) }
-	best := slices.MaxFunc(keys, func(a, b series) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(found[a]), len(found[b])))
-	})
-	return found[best], headingWords[best.word] > 1 && rank(best) > 1
-}
-
-// rank says how sure so many headings are of work.
-func (k series) rank(count int) int {
-	switch sure := headingWords[k.word]; {
-	case sure > 1 && count < 2:
-		return 0
-	case k.inside:
-		return sure + 2
-	default:
-		return sure
-	}
-}
-
-// wordOf returns what the word before the number of a heading is worth.
-func wordOf(l Line) int {
-	if m := stepParts(l); m != nil {
-		return headingWords[m[1]]
-	}
-	return 0
-}
-
-// divided returns the lines of the steps that phases consist of, if at least half of them name some; the others are steps themselves.
-// Loose says that there are boxes that may be the work.
-func divided(list []Line, phases []int, loose bool) []int {
-	if len(phases) == 0 || wordOf(list[phases[0]]) != 1 {
-		return nil
-	}
-	for _, listed := range []bool{false, true} {
-		with, steps := 0, []int(nil)
-		for _, at := range phases {
-			parts := phaseParts(list[:sectionEnd(list, at)], at, listed)
-			if len(parts) > 0 {
-				with++
-			} else {
-				parts = []int{at}
-			}
-			steps = append(steps, parts...)
-		}
-		if 2*with >= len(phases) && (listed || !loose || wholes(list, steps)) {
-			return steps
-		}
-	}
-	return nil
-}
-
-// phaseParts returns the lines of the steps in a phase that begins at a line: numbered headings, unless only lists count; a list below
-// Tasks, or the numbered list that the phase begins with; or the rows of a numbered table.
-func phaseParts(list []Line, at int, listed bool) (parts []int) {
-	for i := at + 1; i < len(list) && !listed; i++ {
-		m := stepParts(list[i])
-		if list[i].Kind != Heading || m == nil || blueprint.IsAside(m[3]) {
-			continue
-		}
-		if last := len(parts) - 1; last < 0 || list[i].Level <= list[parts[last]].Level {
-			parts = append(parts, i)
-		} else if strings.HasPrefix(m[2], stepParts(list[parts[last]])[2]+".") {
-			parts[last] = i // 1.1.1 below 1.1
-		}
-	}
-	if len(parts) == 0 {
-		parts = listedParts(list, at)
-	}
-	if len(parts) == 0 {
-		parts = rowsBelow(list, at)
-	}
-	return parts
-}
-
-func listedParts(list []Line, at int) (parts []int) {
-	direct, labelled := true, false
-	for i := at + 1; i < len(list); i++ {
-		l := list[i]
-		switch {
-		case l.Kind == Heading || labelLine.MatchString(l.Text):
-			direct, labelled = false, taskLabel.MatchString(cmp.Or(l.Rest, l.Text))
-		case l.Kind == Plain && l.Indent == 0:
-			direct = false
-		case l.Kind == Item && l.Indent == 0 && l.Box == 0 && (labelled || direct && l.Numbered):
-			parts = append(parts, i)
-		}
-	}
-	return parts
-}
-
-// sectionSteps returns the lines of the numbered lists, or of the headings, in sections of steps.
-func sectionSteps(list []Line, at []place) (steps []int) {
-	var headings []int
-	for i, l := range list {
-		switch {
-		case at[i].beside || at[i].work == 0:
-		case l.Level == at[i].work+1:
-			headings = append(headings, i)
-		case len(headings) == 0 && l.Numbered && l.Indent == 0:
-			steps = append(steps, i)
-		}
-	}
-	if len(steps) > 0 {
-		return steps
-	}
-	return headings
 }
 
 // Row is a row of a table that begins with a number.
@@ -362,9 +181,9 @@ func rows(list []Line, stated bool) (found []Row) {
 			status = slices.IndexFunc(cells, func(cell string) bool { return statusCell.MatchString(cell) })
 			table = status >= 0 || !stated
 		case table && !tableRule.MatchString(l.Text):
-			if m := rowNumber.FindStringSubmatch(Unformatted(cells[0])); m != nil {
+			if label, ok := labelOf(cells[0]); ok && label.Number != "" {
 				done := status >= 0 && status < len(cells) && blueprint.SaysDone("status: "+cells[status])
-				found = append(found, Row{m[1], l.N, done, i})
+				found = append(found, Row{label.ID, l.N, done, i})
 			}
 		}
 	}
@@ -379,37 +198,42 @@ func rowCells(l Line) (cells []string) {
 	return cells
 }
 
-// StepTitle returns the number of a step, if it has one, and its title.
-func StepTitle(l Line) (number, title string) {
-	m := stepParts(l)
-	switch cells := rowCells(l); {
-	case l.Kind == Item:
-		m = stepItem.FindStringSubmatch(l.Text)
-	case l.Kind == Plain:
-		if m = rowNumber.FindStringSubmatch(Unformatted(cells[0])); m != nil {
-			title = strings.Trim(strings.TrimPrefix(Unformatted(cells[0]), m[0]), " .:)–—-")
-			return m[1], cmp.Or(title, cells[min(1, len(cells)-1)])
-		}
-	}
+// boldLabel returns the title that a line has in bold, if it begins with a label that has a number, and the text behind it. A few more words
+// are of the title.
+func boldLabel(text string) (title, rest string, ok bool) {
+	m := boldTitle.FindStringSubmatch(text)
 	if m == nil {
-		return "", l.Rest
+		return "", "", false
 	}
-	return m[2], m[3]
+	title, rest = strings.TrimRight(m[1], ":："), strings.TrimSpace(text[len(m[0]):])
+	l, _ := labelOf(title)
+	if l.Title == plainTitle(title) || len(rest) < 60 && strings.ContainsAny(rest[:min(1, len(rest))], "-:\xe2(") {
+		title, rest = Unformatted(text), ""
+	}
+	return title, rest, l.Number != ""
 }
 
-// stepParts returns the word, number and title of a numbered heading. A dotted number needs no mark behind it.
-func stepParts(l Line) []string {
-	text := strings.TrimLeftFunc(Unformatted(l.Rest), func(r rune) bool { return r != '#' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	m := stepHeading.FindStringSubmatch(dottedStep.ReplaceAllString(text, "$1. $2"))
-	if m == nil || m[1] == "" && (len(m[2]) == 1 && m[2][0] > '9' || m[3] == "") {
-		return nil
+// StepTitle returns the id of a step, if it has one, and its title.
+func StepTitle(l Line) (id, title string) {
+	text := cmp.Or(l.Rest, l.Text)
+	cells := rowCells(l)
+	switch bold, _, ok := boldLabel(text); {
+	case l.Kind != Plain && ok:
+		text = bold
+	case l.Kind == Item && l.Numbered:
+		if m := stepItem.FindStringSubmatch(l.Text); m != nil {
+			return m[2], m[3]
+		}
+	case l.Kind == Plain && strings.HasPrefix(l.Text, "|") && rowID.MatchString(cells[0]):
+		text = cells[0] + ": " + cells[min(1, len(cells)-1)]
+	case l.Kind == Plain && strings.HasPrefix(l.Text, "|"):
+		text = cells[0]
 	}
-	m[3] = cmp.Or(m[3], m[0])
-	if m[1] = strings.ToLower(m[1]); m[1] != "" && headingWords[m[1]] == 0 && !slices.Contains([]string{"part", "pr", "slice"}, m[1]) {
-		return nil
+	label, ok := labelOf(strings.TrimRight(text, ":："))
+	if !ok || l.Kind == Heading && label.Number == "" && words[label.Word] == 0 {
+		return "", Unformatted(text)
 	}
-	m[2] = strings.ReplaceAll(m[2], "-", ".")
-	return m
+	return label.ID, label.Title
 }
 
 // Labelled makes headings of lines such as **Done when:**, and of the next such line behind one.

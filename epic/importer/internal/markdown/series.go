@@ -1,0 +1,575 @@
+package markdown
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"relay/epic/pattern"
+)
+
+// The places that lines of a series stand in, from the outside to the inside.
+const (
+	asHeading = iota + 1 // of the levels 1 to 6
+	asBold    = 7        // a line that begins in bold
+	asItem    = 8        // of a list
+	asRow     = 9        // of a table
+	asBox     = 10
+)
+
+// series are the lines of a text that may be its tasks: they stand in one place, and have labels of one kind.
+type series struct {
+	place  int
+	label  string // the word of their labels; "" for numbers alone
+	parts  int    // of their numbers, where they have no word
+	below  int    // the line of the heading that they are all directly below; -1: any
+	bare   bool   // their titles have no labels
+	at     []int  // lines
+	ends   []int  // behind what belongs to each
+	labels []Label
+
+	chapter bool // they are chapters of a document
+	score   float64
+}
+
+// Labels by their words: tasks have steps, and phases have tasks.
+const (
+	ofTask  = 4
+	ofWork  = 2.4
+	ofStep  = 2.5
+	ofPhase = 2.2
+)
+
+// words are those of labels whose meaning is known. Others count as well, if they come again with other numbers.
+var words = func() map[string]float64 {
+	known := map[string]float64{}
+	for worth, list := range map[float64]string{
+		ofTask: "task tarea tarefa aufgabe tâche задача zadanie taak attività compito opgave 任务 任務 子任务 タスク 작업 태스크 과제 görev story issue ticket pr " +
+			"us ap arbeitspaket workpackage package wp 修复 commit",
+		ofWork: "feature item bug fix todo change änderung cambio",
+		ofStep: "step paso passo schritt étape шаг krok stap passaggio 步骤 第步 ステップ 단계 adım bước",
+		ofPhase: "phase fase milestone stage sprint wave welle etapa etap этап фаза веха спринт 阶段 第阶段 里程碑 フェーズ マイルストーン שלב aşama week woche " +
+			"semana settimana неделя tydzień hafta 주차 第周 day día dia giorno день dzień 일차 第天 iteration epic meilenstein part block lot onda",
+		-5: "option approach risk question decision appendix figure section scenario example finding requirement goal level version chapter problem " +
+			"figura tabelle table",
+	} {
+		for word := range strings.FieldsSeq(list) {
+			known[word] = worth
+		}
+	}
+	return known
+}()
+
+// containers are words of labels that only sort the tasks below them.
+var containers = strings.Fields("p prio priority priorität prioridad workstream stream track area theme module e m w 优先级")
+
+// lastWord is the word of a label that says what it is: phase of "migration phase".
+func lastWord(label string) string {
+	label = strings.TrimRight(label, "@")
+	return strings.ToLower(label[strings.LastIndexByte(label, ' ')+1:])
+}
+
+var (
+	workName  = pattern.New(`(?i)\b(?:tasks?|plan|steps?|phases?|implementation|work|backlog|to-?do|milestones?|roadmap|sequence|issues?|waves?|wellen|phasen|aufgaben|tareas|fases|tarefas|etapas|tâches|operations|changes|remaining|next)\b|任务|阶段|步骤|清单|タスク|작업|순서|этап|задач`)
+	boldTitle = pattern.New(`^\*\*(.+?)\*\*`)
+	rowID     = pattern.New("^[`*\\s]*(?:[A-Za-z]{0,6}[ -]?\\d[\\w.-]*)[`*\\s]*$")
+	fieldName = pattern.New(`^(?:[-*+]\s+)?(?:\*\*([^*]{1,40}?)[:：]?\*\*|(\pL[^:：|]{1,24})[:：]\s)`)
+	waitsWord = pattern.New(`(?i)depend|blocked by|requires|prereq|after\b|needs|depende|abhängig|dépend|依赖|依存|前置|завис|bağımlı|phụ thuộc`)
+	taskLabel = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
+	stepList  = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
+	anyID     = pattern.New(`(\pL{0,12})[ _-]?0*(\d+(?:[.\-_]\d+)*[a-z]?)`)
+)
+
+// judge returns the series that are the tasks of a text, the best guess first.
+func judge(list []Line, at []place) []*series {
+	end := sectionEnds(list)
+	found := seriesIn(list, at, end)
+	ids := waitedFor(list)
+	aside := map[int]bool{} // levels at which a section beside the work stands among numbered ones
+	for i, l := range list {
+		if l.Kind == Heading && at[i].beside && (i == 0 || !at[i-1].beside || l.Level <= 2) {
+			aside[l.Level] = true
+		}
+	}
+	for _, s := range found {
+		s.rate(list, at, ids, aside)
+	}
+	for _, s := range found {
+		if s.chapter {
+			for _, x := range found {
+				if s.extendedBy(x) {
+					x.score -= 2
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *series) int { return cmp.Compare(b.score, a.score) })
+	if len(found) == 0 {
+		return nil
+	}
+	if inner := found[0].inner(found[1:]); inner != nil {
+		found = slices.Insert(found, 0, inner)
+	}
+	return found
+}
+
+// sectionEnds returns for each heading the line behind its section.
+func sectionEnds(list []Line) []int {
+	end := make([]int, len(list))
+	var open []int
+	for i := 0; i <= len(list); i++ {
+		for n := len(open); n > 0 && (i == len(list) || list[i].Kind == Heading && list[open[n-1]].Level >= list[i].Level); n-- {
+			end[open[n-1]], open = i, open[:n-1]
+		}
+		if i < len(list) && list[i].Kind == Heading {
+			open = append(open, i)
+		}
+	}
+	return end
+}
+
+// taskLists stands for the headings that are called Tasks.
+const taskLists = -2
+
+type seriesKey struct {
+	place, parts, below int
+	label               string
+}
+
+// finder gathers series.
+type finder struct {
+	list []Line
+	at   []place
+	end  []int // of sections
+	by   map[seriesKey]*series
+}
+
+// seriesIn returns all series of at least two lines.
+func seriesIn(list []Line, at []place, end []int) (found []*series) {
+	f := finder{list, at, end, map[seriesKey]*series{}}
+	for i, l := range list {
+		if at[i].beside || l.Kind == Code || l.Kind == Blank {
+			continue
+		}
+		f.labelled(i, l)
+		if l.Kind == Heading && l.Level > 1 {
+			f.children(i, l)
+		}
+		if l.Kind != Item && taskLabel.MatchString(cmp.Or(l.Rest, l.Text)) {
+			f.listed(i)
+		}
+	}
+	for _, s := range slices.Collect(maps.Values(f.by)) {
+		f.kids(s)
+	}
+	f.mix()
+	f.merge()
+	for _, s := range f.by {
+		if len(s.at) > 1 {
+			s.bound(list, end)
+			found = append(found, s)
+		}
+	}
+	slices.SortFunc(found, func(a, b *series) int {
+		return cmp.Or(cmp.Compare(a.at[0], b.at[0]), cmp.Compare(a.place, b.place), strings.Compare(strings.Replace(a.label, "?", "~", 1), strings.Replace(b.label, "?", "~", 1)), cmp.Compare(len(b.at), len(a.at)))
+	})
+	return found
+}
+
+func (f *finder) add(k seriesKey, i int, l Label) *series {
+	s := f.by[k]
+	if s == nil {
+		s = &series{place: k.place, label: k.label, parts: k.parts, below: k.below}
+		f.by[k] = s
+	}
+	s.at, s.labels = append(s.at, i), append(s.labels, l)
+	return s
+}
+
+// labelled adds a line to the series of its label.
+func (f *finder) labelled(i int, l Line) {
+	place, text := 0, l.Rest
+	bold, _, isBold := boldLabel(cmp.Or(l.Rest, strings.TrimSpace(l.Text)))
+	cells := []string(nil)
+	switch {
+	case l.Kind == Heading:
+		place = l.Level
+	case l.Indent > 1:
+		return
+	case l.Box != 0:
+		f.add(seriesKey{asBox, 0, -1, ""}, i, Label{}).bare = true
+		if place = asItem; isBold {
+			text = bold
+		}
+	case isBold:
+		place, text = asBold, bold
+	case l.Kind == Item:
+		place = asItem
+	case strings.HasPrefix(l.Text, "|"):
+		if cells = rowCells(l); !rowID.MatchString(cells[0]) {
+			return
+		}
+		place, text = asRow, cells[0]+": "+cells[min(1, len(cells)-1)]
+	default:
+		return
+	}
+	label, ok := labelOf(text)
+	if !ok || place > asHeading+5 && label.Number == "" || place == asItem && (label.Word == "" && (l.Box == 0 || !strings.Contains(label.Number, ".")) || len(label.Title) < 4) {
+		return
+	}
+	k := seriesKey{place, 0, -1, label.Word}
+	if place == asBold && l.Kind == Item {
+		k.parts = 1
+	}
+	if label.Word == "" {
+		k.parts = 1 + strings.Count(label.Number, ".")
+	}
+	f.add(k, i, label)
+	if place <= 6 && isCode(label.Word) { // A1, A2, B1
+		k.label = "?"
+		f.add(k, i, label)
+	}
+}
+
+// children adds the headings, or the numbered items, directly below a heading that means work.
+func (f *finder) children(i int, l Line) {
+	label, _ := labelOf(l.Rest)
+	if title, _ := labelOf(label.Title); label.Word != "" || words[lastWord(title.Word)] > 0 || !workName.MatchString(Unformatted(l.Rest)) {
+		return
+	}
+	direct := true
+	for j := i + 1; j < f.end[i]; j++ {
+		switch c := f.list[j]; {
+		case f.at[j].beside:
+		case c.Kind == Heading && c.Level == l.Level+1:
+			f.add(seriesKey{c.Level, 0, i, ""}, j, Label{Title: c.Rest}).bare = true
+			direct = false
+		case c.Kind == Heading:
+			direct = false
+		case direct && c.Numbered && c.Indent == 0 && c.Box == 0:
+			f.add(seriesKey{asItem, 0, i, ""}, j, Label{Title: c.Rest}).bare = true
+		}
+	}
+	if s := f.by[seriesKey{asItem, 0, i, ""}]; s != nil && len(s.at) < 3 && !stepList.MatchString(Unformatted(l.Rest)) {
+		delete(f.by, seriesKey{asItem, 0, i, ""})
+	}
+}
+
+// listed adds the items of the list below a line that says Tasks.
+func (f *finder) listed(i int) {
+	for j := i + 1; j < len(f.list); j++ {
+		switch l := f.list[j]; {
+		case l.Kind == Heading, l.Kind == Plain && l.Indent == 0:
+			return
+		case l.Kind == Item && l.Indent == 0 && l.Box == 0:
+			f.add(seriesKey{asItem, 0, taskLists, ""}, j, Label{Title: l.Rest}).bare = true
+		}
+	}
+}
+
+// mix leaves only the series of all codes where headings of a level have many codes.
+func (f *finder) mix() {
+	for place := asHeading; place < asBold; place++ {
+		all, most := f.by[seriesKey{place, 0, -1, "?"}], 0
+		for k, s := range f.by {
+			if k.place == place && isCode(k.label) {
+				most = max(most, len(s.at))
+			}
+		}
+		if all != nil && len(all.at) >= 2*most {
+			maps.DeleteFunc(f.by, func(k seriesKey, _ *series) bool { return k.place == place && isCode(k.label) })
+		}
+	}
+}
+
+// merge makes one series of the headings and bold lines of several levels that go on counting.
+func (f *finder) merge() {
+	type counted struct {
+		label string
+		parts int
+	}
+	by := map[counted][]*series{}
+	for k, s := range f.by {
+		if s.place <= asBold && !s.bare && s.labels[0].Number != "" && k.label != "?" {
+			c := counted{s.label, len(strings.FieldsFunc(s.labels[0].Number, isMark))}
+			by[c] = append(by[c], s)
+		}
+	}
+	for k, list := range by {
+		if len(list) < 2 {
+			continue
+		}
+		m := &series{place: asBold, label: k.label, parts: k.parts, below: -1}
+		for _, s := range list {
+			m.place = min(m.place, s.place)
+			for n, i := range s.at {
+				at, _ := slices.BinarySearch(m.at, i)
+				m.at, m.labels = slices.Insert(m.at, at, i), slices.Insert(m.labels, at, s.labels[n])
+			}
+		}
+		if slices.IsSortedFunc(m.labels, func(a, b Label) int { return cmp.Or(compareNumbers(a.Number, b.Number), 1) }) {
+			f.by[seriesKey{m.place, k.parts, taskLists, k.label}] = m
+		}
+	}
+}
+
+// compareNumbers compares 1.9 and 1.10.
+func compareNumbers(a, b string) int {
+	return slices.CompareFunc(strings.FieldsFunc(a, isMark), strings.FieldsFunc(b, isMark), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(strings.TrimRight(a, letters)), len(strings.TrimRight(b, letters))), strings.Compare(strings.ToLower(a), strings.ToLower(b)))
+	})
+}
+
+func isMark(r rune) bool { return r == '.' || r == '-' || r == '_' }
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// kids adds the headings without labels that most of some phases have below them, if their names differ.
+func (f *finder) kids(phases *series) {
+	word := lastWord(phases.label)
+	if phases.place > 5 || phases.bare || words[word] != ofPhase && !slices.Contains(containers, word) {
+		return
+	}
+	k := seriesKey{phases.place + 1, 0, -3 - phases.at[0], ""}
+	names, with := map[string]bool{}, 0
+	var kids []int
+	for _, i := range phases.at {
+		before := len(kids)
+		for j := i + 1; j < f.end[i]; j++ {
+			if c := f.list[j]; c.Kind == Heading && c.Level == k.place && !f.at[j].beside {
+				if label, ok := labelOf(c.Rest); ok && label.Number != "" {
+					return
+				}
+				kids = append(kids, j)
+				names[strings.ToLower(Unformatted(c.Rest))] = true
+			}
+		}
+		if len(kids) > before {
+			with++
+		}
+	}
+	if 2*with < len(phases.at) || len(kids) < len(phases.at) || 5*len(names) < 4*len(kids) {
+		return
+	}
+	for _, j := range kids {
+		f.add(k, j, Label{Title: f.list[j].Rest}).bare = true
+	}
+}
+
+// bound finds where what belongs to each line ends.
+func (s *series) bound(list []Line, end []int) {
+	for k, i := range s.at {
+		to := end[i]
+		if list[i].Kind != Heading {
+			for to = i + 1; to < len(list) && list[to].Kind != Heading && (k+1 == len(s.at) || to < s.at[k+1]); to++ {
+			}
+		}
+		s.ends = append(s.ends, to)
+	}
+}
+
+// waitedFor returns the ids that lines name which say what something waits for, without what parts their words and numbers.
+func waitedFor(list []Line) map[string]bool {
+	ids := map[string]bool{}
+	for _, l := range list {
+		if l.Kind == Code || len(l.Text) > 1000 || !waitsWord.MatchString(l.Text) {
+			continue
+		}
+		for _, m := range anyID.FindAllStringSubmatch(l.Text, -1) {
+			ids[strings.ToLower(m[1])+strings.ToLower(m[2])] = true
+		}
+	}
+	return ids
+}
+
+// rate says how sure the lines of a series are tasks.
+func (s *series) rate(list []Line, at []place, waited map[string]bool, aside map[int]bool) {
+	n := float64(len(s.at))
+	s.score = s.worth() + s.bodies(list)
+	inside, named, seen := 0, 0, map[string]bool{}
+	for k, i := range s.at {
+		if at[i].inside {
+			inside++
+		}
+		l := s.labels[k]
+		seen[l.Word+" "+l.Number] = true
+		if id := strings.ToLower(strings.TrimRight(l.Word, "@") + strings.TrimLeft(l.Number, "0")); l.Word != "" && waited[id] {
+			named++
+		}
+	}
+	s.score += 0.8*float64(inside)/n + 2*float64(named)/n + min(1, n/12)
+	if s.label != "" && s.labels[0].Number != "" {
+		s.score -= 2 * (1 - float64(len(seen))/n)
+	}
+	if s.chapter = s.place <= 2 && s.label == "" && !s.bare && (aside[s.place] || s.holdsWork(list)); s.chapter {
+		s.score -= 3
+	}
+	if s.place == 1 {
+		s.score--
+	}
+}
+
+// holdsWork reports whether one of the titles is that of the work: the others stand beside it.
+func (s *series) holdsWork(list []Line) bool {
+	for k, i := range s.at {
+		name := orderAside.ReplaceAllString(Unformatted(s.labels[k].Title), "")
+		if len(strings.Fields(name)) > 3 || !workName.MatchString(name) {
+			continue
+		}
+		items := 0
+		for _, l := range list[i+1 : s.ends[k]] {
+			if l.Kind == Heading || l.Kind == Item && l.Indent == 0 && l.Box == 0 {
+				items++
+			}
+		}
+		if items > 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// worth is what the place and the labels of a series are worth.
+func (s *series) worth() float64 {
+	word := lastWord(s.label)
+	known := words[word]
+	if s.label == "commit" && s.labels[0].Number != "" {
+		known = 0
+	}
+	switch {
+	case s.place == asBox:
+		return 1.3
+	case s.place == asRow:
+		return 0.5
+	case s.bare && s.place == asItem:
+		return 0.8
+	case s.bare:
+		return 1
+	}
+	worth := 1.2
+	switch {
+	case known != 0:
+		worth = known
+	case s.label != "" && s.labels[0].Number == "" && len(s.at) < 3:
+		worth = -2
+	case s.label != "" && s.labels[0].Number == "":
+		worth = 1
+	case s.label == "?", isCode(s.label):
+		worth = 3
+	case s.label != "" && len(s.at) < 3:
+		worth = 0
+	case s.label != "":
+		worth = 1.5
+	}
+	switch s.place {
+	case asBold:
+		worth -= 0.7
+	case asItem:
+		worth = min(worth, 3) - 1.5
+	}
+	return worth
+}
+
+// bodies is what the text below the lines is worth: lists and code, and fields of the same names.
+func (s *series) bodies(list []Line) float64 {
+	const most = 200 // lines of each that are looked at
+	with, fields := 0, map[string]int{}
+	for k, i := range s.at {
+		own, listed := map[string]bool{}, false
+		for _, l := range list[i+1 : min(s.ends[k], i+most)] {
+			listed = listed || l.Kind == Item || l.Kind == Code || strings.HasPrefix(l.Text, "|")
+			if m := fieldName.FindStringSubmatch(strings.TrimSpace(l.Text)); m != nil && l.Kind != Code {
+				own[strings.ToLower(m[1]+m[2])] = true
+			}
+		}
+		for name := range own {
+			fields[name]++
+		}
+		if listed {
+			with++
+		}
+	}
+	shared := 0
+	for _, count := range fields {
+		if count > 1 && 2*count >= len(s.at) {
+			shared++
+		}
+	}
+	return min(2, 0.6*float64(shared)) + float64(with)/float64(len(s.at))
+}
+
+// inner returns the best series inside of phases, with the phases that have none of it; nil where the lines are tasks themselves.
+func (s *series) inner(others []*series) *series {
+	word := lastWord(s.label)
+	sorts := words[word] == ofPhase || slices.Contains(containers, word)
+	if s.place > asBold || s.bare || words[word] == ofTask {
+		return nil
+	}
+	var best *series
+	for _, x := range others {
+		if x.place > s.place && x.place != asBox && s.has(x, sorts || s.label == "") && (best == nil || x.score > best.score) {
+			best = x
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	made := &series{place: best.place, label: best.label, parts: best.parts, below: best.below, bare: best.bare, score: s.score}
+	k := 0
+	for n, i := range s.at {
+		before := k
+		for ; k < len(best.at) && best.at[k] < s.ends[n]; k++ {
+			made.at, made.ends = append(made.at, best.at[k]), append(made.ends, best.ends[k])
+		}
+		if k == before {
+			made.at, made.ends = append(made.at, i), append(made.ends, s.ends[n])
+		}
+	}
+	return made
+}
+
+// has reports whether phases consist of another series; sorts says that they may be no more than what sorts tasks.
+func (s *series) has(x *series, sorts bool) bool {
+	word := lastWord(x.label)
+	code := isCode(x.label) || x.label == "?"
+	switch {
+	case words[word] == ofTask && x.place < asItem, s.extendedBy(x), x.below == taskLists && sorts:
+	case s.label == "":
+		return false
+	case !sorts && (!isCode(s.label) || x.label != s.label):
+		return false
+	case x.place == asItem && !code, x.place == asRow && x.label == "", x.place == asBold && !code && words[word] == 0:
+		return false
+	}
+	inside, with, k := 0, 0, 0
+	for n, i := range s.at {
+		before := inside
+		for ; k < len(x.at) && x.at[k] < s.ends[n]; k++ {
+			if x.at[k] > i {
+				inside++
+			}
+		}
+		if inside > before {
+			with++
+		}
+	}
+	return 10*inside >= 9*len(x.at) && 2*with >= len(s.at) && len(x.at) >= len(s.at)
+}
+
+// extendedBy reports whether the numbers of another series begin with those of this one: 1.1 below phase 1.
+func (s *series) extendedBy(x *series) bool {
+	if s.bare || x.bare || x.label != "" && x.label != s.label {
+		return false
+	}
+	n, extend := 0, 0
+	for k, l := range x.labels {
+		for n < len(s.at) && s.ends[n] <= x.at[k] {
+			n++
+		}
+		if n < len(s.at) && s.labels[n].Number != "" && strings.HasPrefix(l.Number, strings.TrimLeft(s.labels[n].Number, "0")) && l.Number != s.labels[n].Number {
+			extend++
+		}
+	}
+	return 5*extend >= 4*len(x.at)
+}
