@@ -90,9 +90,9 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 	}
 	p.problems = append(p.problems, found...)
 	if len(p.problems) == 0 {
-		slices.SortStableFunc(p.unused, func(a, b Told) int { return cmp.Compare(a.Line, b.Line) })
 		plan := &Plan{Epic: p.epic, Told: p.unused, Offered: p.offered, Done: len(p.done)}
-		plan.Count(src)
+		plan.Count(name, src)
+		slices.SortStableFunc(plan.Told, func(a, b Told) int { return cmp.Compare(a.Line, b.Line) })
 		for i := range p.epic.Tasks {
 			for _, c := range p.epic.Tasks[i].Criteria {
 				plan.Offered.AddFrom(name, p.epic.Tasks[i].Line, c.Text)
