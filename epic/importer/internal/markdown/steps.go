@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"relay/epic/blueprint"
+	"relay/epic/each"
 	"relay/epic/pattern"
 )
 
@@ -19,7 +20,10 @@ var (
 	statusCell  = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
 	rowNumber   = pattern.New(`^(?:[A-Za-z]+ )?#?([A-Z]?\d{1,3}(?:\.\d{1,3})*[A-Za-z]?)\b`)
 	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
-	boldPart    = pattern.New(`^\*\*(\d{1,2})\.\d`)
+	noStep      = pattern.New(`^(?:option|approach|risk|question|decision|appendix|figure|section|scenario|example|finding|chapter|version|level|rule|goal|note|tier|case|test|use|user|day|week|epic|utf|http|v)$`)
+	sameWord    = pattern.New(`^[\p{Lu}\p{Lo}]\pL{2,8}(?:[:：]|[ \t]+[–—-])[ \t]`) // Issue - Title
+	boldID      = pattern.New(`^\*\*((?:\pL{2,9} )?(?:[A-Z]{1,2}-?\d{1,3}|\d{1,2}\.\d{1,2}))\b`)
+	stepDigits  = pattern.New(`\d+`)
 	orderLabel  = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:suggested|recommended|implementation|execution|build|work) )+order\b`)
 	taskLabel   = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
 )
@@ -50,18 +54,24 @@ func Steps(list []Line) []int {
 	return steps
 }
 
-// bolded makes headings of lines such as **1.2 Title** below the heading of phase 1.
+// bolded makes headings of lines that begin in bold with numbers or ids of one form, such as **1.2 Title**, where no heading does.
 func bolded(list []Line) {
-	number, level := "", 0
+	level, kin := 0, map[string]int{}
+	form := func(id string) string { return stepDigits.ReplaceAllString(id, "") }
+	for _, l := range list {
+		if m := boldID.FindStringSubmatch(l.Text); l.Kind == Plain && m != nil {
+			kin[form(m[1])]++
+		} else if m := stepParts(l); l.Kind == Heading && m != nil && m[2][0] > '9' {
+			kin[form(m[2])] = -len(list)
+		}
+	}
 	for i := range list {
 		l := &list[i]
-		m := boldPart.FindStringSubmatch(l.Text)
+		m := boldID.FindStringSubmatch(l.Text)
 		switch {
 		case l.Kind == Heading:
-			if level = l.Level; wordOf(*l) == 1 {
-				number, _ = StepTitle(*l)
-			}
-		case l.Kind == Plain && m != nil && m[1] == number:
+			level = l.Level
+		case l.Kind == Plain && m != nil && kin[form(m[1])] > 1:
 			l.Kind, l.Level, l.Rest = Heading, min(level+1, 6), l.Text
 		}
 	}
@@ -83,17 +93,40 @@ func stepsAt(list []Line, at []place) []int {
 	case chapter && len(steps) > 1 && list[steps[0]].Numbered:
 		return steps
 	case len(best) > 1 && (named || !loose || wholes(list, best)):
-		return best
+		return withBare(list, at, best)
 	case loose:
 		return nil
 	}
 	return steps
 }
 
-// freeBoxes reports whether boxes may be the work.
-func freeBoxes(list []Line, at []place) bool {
+// withBare adds the phases that have none of the steps to those in others.
+func withBare(list []Line, at []place, steps []int) []int {
+	all, divided := slices.Clone(steps), false
 	for i, l := range list {
-		if l.Box != 0 && !at[i].beside {
+		if l.Kind != Heading || at[i].beside || wordOf(l) != 1 || l.Level >= list[steps[0]].Level {
+			continue
+		}
+		switch end := sectionEnd(list, i); {
+		case slices.ContainsFunc(steps, func(step int) bool { return i < step && step < end }):
+			divided = true
+		case Join(list[i+1:end]) != "":
+			all = append(all, i)
+		}
+	}
+	if !divided {
+		return steps
+	}
+	return slices.Sorted(slices.Values(all))
+}
+
+// freeBoxes reports whether boxes may be the work: not those below a line such as **Acceptance Criteria**.
+func freeBoxes(list []Line, at []place) bool {
+	beside := false
+	for i, l := range list {
+		if l.Kind == Heading || labelLine.MatchString(l.Text) {
+			beside = at[i].beside || l.Kind == Plain && blueprint.IsAside(l.Text)
+		} else if l.Box != 0 && !beside {
 			return true
 		}
 	}
@@ -219,8 +252,12 @@ func headingSeries(list []Line, at []place) (lines []int, named bool) {
 		m := stepParts(l)
 		k := series{l.Level, "", at[i].work > 0}
 		switch {
-		case m == nil || l.Kind != Heading || l.Level == 1 || at[i].beside:
+		case l.Kind != Heading || l.Level == 1 || at[i].beside:
 			continue
+		case m == nil:
+			if k.word = sameWord.FindString(Unformatted(l.Rest)); k.word == "" || strings.HasPrefix(k.word, "Task") {
+				continue
+			}
 		case m[1] == "" && (m[0][0] == '#' || m[2][len(m[2])-1] > '9' && (m[2][0] > '9' || len(found[k]) == 0)): // #1, 1A but not behind 1
 			k.word = "step"
 		default:
@@ -372,11 +409,8 @@ func rows(list []Line, stated bool) (found []Row) {
 }
 
 // rowCells returns the cells of a row of a table.
-func rowCells(l Line) (cells []string) {
-	for cell := range strings.SplitSeq(strings.Trim(l.Text, "| \t"), "|") {
-		cells = append(cells, strings.TrimSpace(cell))
-	}
-	return cells
+func rowCells(l Line) []string {
+	return each.Of(strings.Split(strings.Trim(l.Text, "| \t"), "|"), strings.TrimSpace)
 }
 
 // StepTitle returns the number of a step, if it has one, and its title.
@@ -405,7 +439,7 @@ func stepParts(l Line) []string {
 		return nil
 	}
 	m[3] = cmp.Or(m[3], m[0])
-	if m[1] = strings.ToLower(m[1]); m[1] != "" && headingWords[m[1]] == 0 && !slices.Contains([]string{"part", "pr", "slice"}, m[1]) {
+	if m[1] = strings.ToLower(m[1]); noStep.MatchString(m[1]) {
 		return nil
 	}
 	m[2] = strings.ReplaceAll(m[2], "-", ".")
