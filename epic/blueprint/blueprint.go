@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/names"
 )
 
 // MaxSize is the size, in bytes, of the largest blueprint that is read.
@@ -128,7 +129,7 @@ func named(drafts []*draft) bool {
 	for _, d := range drafts {
 		if id := d.task.ID; d.named && !seen[id] && (len(d.given) > 0 || d.boxes == 0) {
 			seen[id] = true
-			many[digits.ReplaceAllString(id, "")]++
+			many[names.Digits.ReplaceAllString(id, "")]++
 		}
 	}
 	most := 0
