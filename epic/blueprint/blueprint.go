@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/names"
 	"relay/epic/each"
 )
 
@@ -91,9 +92,9 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 	}
 	p.problems = append(p.problems, found...)
 	if len(p.problems) == 0 {
-		slices.SortStableFunc(p.unused, func(a, b Told) int { return cmp.Compare(a.Line, b.Line) })
 		plan := &Plan{Epic: p.epic, Told: p.unused, Offered: p.offered, Done: len(p.done)}
-		plan.Count(src)
+		plan.Count(name, src)
+		slices.SortStableFunc(plan.Told, func(a, b Told) int { return cmp.Compare(a.Line, b.Line) })
 		for i := range p.epic.Tasks {
 			for _, c := range p.epic.Tasks[i].Criteria {
 				plan.Offered.AddFrom(name, p.epic.Tasks[i].Line, c.Text)
@@ -132,7 +133,7 @@ func named(drafts []*draft) bool {
 	for _, d := range drafts {
 		if id := d.task.ID; d.named && !seen[id] && (len(d.given) > 0 || d.boxes == 0) {
 			seen[id] = true
-			many[digits.ReplaceAllString(id, "")]++
+			many[names.Digits.ReplaceAllString(id, "")]++
 		}
 	}
 	most := 0

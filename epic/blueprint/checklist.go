@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"slices"
 	"strings"
 
 	"relay/epic/blueprint/internal/inline"
@@ -8,14 +9,7 @@ import (
 
 // readChecklist makes a task of every open box. It reports false when the list has no boxes.
 func readChecklist(p *parser, b *block) bool {
-	found := false
-	for _, i := range b.items {
-		if len(i.lines) > 0 {
-			_, _, boxed := inline.Checkbox(i.lines[0].text)
-			found = found || boxed
-		}
-	}
-	if !found {
+	if !slices.ContainsFunc(b.first(), line.boxed) {
 		return false
 	}
 	for k := range b.items {

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"relay/epic"
+	"relay/epic/blueprint/internal/inline"
 )
 
 // block is one part of the document at its top level, with all of its source up to the next: nothing lies between blocks.
@@ -45,6 +46,11 @@ type item struct {
 type line struct {
 	text         string
 	line, column int
+}
+
+func (l line) boxed() bool {
+	_, _, boxed := inline.Checkbox(l.text)
+	return boxed
 }
 
 func (l line) place() epic.Place { return epic.Place{Line: l.line, Column: l.column} }
@@ -160,13 +166,6 @@ func (d *document) lineStart(offset int) int {
 
 // lineOf is the number of the line that holds an offset, from 1.
 func (d *document) lineOf(offset int) int {
-	low, high := 0, len(d.begin)
-	for low+1 < high {
-		if middle := (low + high) / 2; d.begin[middle] <= offset {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low + 1
+	behind, _ := slices.BinarySearch(d.begin, offset+1)
+	return behind
 }

@@ -10,6 +10,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/internal/names"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -42,6 +43,12 @@ func newDraft(id, title string, at epic.Place) *draft {
 func (d *draft) done() bool { return d.ended || d.boxes > 0 && d.ticked == d.boxes }
 
 func (d *draft) describe(text string) {
+	for _, m := range saidDepends.FindAllStringSubmatch(text, -1) {
+		if on := clause.ReplaceAllString(m[1], ""); names.Only(on) && text[0] != '`' && text[0] != '~' {
+			d.dependsOn(line{on, d.whole.Line, d.whole.Column})
+			d.given["depends on"] = true
+		}
+	}
 	if text = strings.Trim(text, "\n"); strings.TrimSpace(text) != "" {
 		d.desc = append(d.desc, text)
 	}
@@ -165,7 +172,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 func (d *draft) dependsOn(v line) {
 	for _, piece := range pieces(v) {
 		for text := range strings.SplitSeq(strings.ReplaceAll(piece.text, " & ", " and "), " and ") {
-			if text = inline.Plain(strings.TrimRight(text, ". ")); !plaintext.Nothing(bracket.ReplaceAllString(text, "")) {
+			if text = inline.Plain(strings.TrimRight(text, ". ")); !plaintext.Nothing(names.Bracket.ReplaceAllString(text, "")) {
 				d.task.DependsOn = append(d.task.DependsOn, text)
 				d.at[epic.FieldDependsOn] = append(d.at[epic.FieldDependsOn], piece.place())
 			}
@@ -204,7 +211,7 @@ func (d *draft) criterion(v line) {
 // cutDepends takes "(depends on T1)" off the end of a title, and stores what it says.
 func (d *draft) cutDepends() {
 	m := titleDepends.FindStringSubmatch(d.task.Title)
-	if m == nil || !onlyTasks(m[1]) {
+	if m == nil || !names.Only(m[1]) {
 		return
 	}
 	d.task.Title = strings.TrimSpace(strings.TrimSuffix(d.task.Title, m[0]))

@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"slices"
 	"strings"
 
 	"relay/epic"
@@ -23,6 +24,12 @@ var fields = map[string]string{
 	"description": "description", "kind": "kind", "type": "kind", "protected": "protected", "runner": "runner", "model": "model",
 	"timeout": "timeout", "timeout minutes": "timeout", "max attempts": "max attempts", "budget": "budget", "budget usd": "budget",
 	"allow no change": "allow no change",
+
+	"依赖": "depends on", "依存": "depends on", "依存関係": "depends on", "abhängigkeiten": "depends on", "abhängig von": "depends on",
+	"depende de": "depends on", "dependencias": "depends on", "dependências": "depends on", "dépend de": "depends on", "dépendances": "depends on",
+	"prerequisites": "depends on", "prerequisite": "depends on", "requires": "depends on", "after": "depends on", "needs": "depends on",
+	"文件": "files", "ファイル": "files", "dateien": "files", "datei": "files", "archivos": "files", "archivo": "files", "fichiers": "files",
+	"验收标准": "criteria", "受け入れ基準": "criteria", "akzeptanzkriterien": "criteria", "criterios de aceptación": "criteria", "done when": "criteria",
 }
 
 var (
@@ -129,9 +136,5 @@ func (f *pair) join() {
 
 // isList tells the fields that have several values.
 func isList(name string) bool {
-	switch name {
-	case "files", "protected", "depends on", "checks", "criteria":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"files", "protected", "depends on", "checks", "criteria"}, name)
 }

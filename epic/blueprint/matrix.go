@@ -6,6 +6,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/internal/names"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -50,7 +51,11 @@ func readMatrix(p *parser, b *block) bool {
 		}
 		cols, ok := header(cells(lines[k]))
 		for _, row := range lines[k+2:] {
-			if found := cells(row); cols.status >= 0 && cols.status < len(found) && SaysDone("status: "+found[cols.status].text) {
+			found := cells(row)
+			if !ok && cols.blockedBy > 0 && cols.blockedBy < len(found) {
+				p.lines = append(p.lines, found[cols.blockedBy].text+" → "+found[0].text)
+			}
+			if cols.status >= 0 && cols.status < len(found) && SaysDone("status: "+found[cols.status].text) {
 				p.states = append(p.states, stateRow{found, strings.ContainsFunc(found[cols.status].text, isWord)})
 			}
 		}
@@ -68,9 +73,9 @@ func readMatrix(p *parser, b *block) bool {
 	return false
 }
 
-func header(names []line) (columns, bool) {
-	c := columns{group: -1, tasks: -1, blockedBy: -1, status: -1, count: len(names)}
-	for i, name := range names {
+func header(row []line) (columns, bool) {
+	c := columns{group: -1, tasks: -1, blockedBy: -1, status: -1, count: len(row)}
+	for i, name := range row {
 		switch text := strings.ToLower(inline.Plain(name.text)); {
 		case strings.HasPrefix(text, "group"):
 			c.group = i
@@ -144,28 +149,28 @@ func cells(row line) []line {
 
 // resolveLinks looks up the names in the matrix, now that all tasks and groups are known.
 func resolveLinks(p *parser) {
-	names := map[string]string{}
+	groups := map[string]string{}
 	for _, g := range p.epic.Groups {
-		names[groupKey(g.Name)] = g.Name
+		groups[groupKey(g.Name)] = g.Name
 	}
 	for _, g := range p.epic.Groups { // a name as it is written comes before one like it
-		names[g.Name] = g.Name
+		groups[g.Name] = g.Name
 	}
 	for k := range p.groups {
 		at, g := &p.groups[k], &p.epic.Groups[k]
 		for _, name := range at.blockers {
-			g.BlockedBy = append(g.BlockedBy, cmp.Or(names[name], names[groupKey(name)], name))
+			g.BlockedBy = append(g.BlockedBy, cmp.Or(groups[name], groups[groupKey(name)], name))
 		}
 		titled := false
 		for _, ref := range at.cells {
-			found := p.known.find(ref.text)
+			found := p.known.Find(ref.text)
 			switch {
 			case len(found) > 0:
-				titled = !onlyTasks(ref.text)
+				titled = !names.Only(ref.text)
 			case plaintext.Nothing(ref.text), titled && !strings.Contains(ref.text, ":"): // the title before had a comma in it
 				continue
 			default:
-				found = []string{firstID(inline.Plain(ref.text))}
+				found = []string{names.First(inline.Plain(ref.text))}
 			}
 			for _, id := range found {
 				if !p.gone[id] {
@@ -178,9 +183,5 @@ func resolveLinks(p *parser) {
 
 // groupKey makes "Group A", "A" and "group a" one name.
 func groupKey(name string) string {
-	name = strings.ToLower(strings.TrimSpace(name))
-	if rest, found := strings.CutPrefix(name, "group "); found {
-		return strings.TrimSpace(rest)
-	}
-	return name
+	return strings.TrimSpace(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "group "))
 }

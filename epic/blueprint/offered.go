@@ -13,6 +13,7 @@ var (
 	checkWords = pattern.New(`(?i)\b(?:checks?|verification|validation|verify|validate)\b`)
 	// likeCommand matches what may be a command, and not a sentence.
 	likeCommand = pattern.New(`^(?:[A-Z_]+=\S+[ \t]+)*[a-z./~\"$(\[!][^\s:*]*(?:[ \t].*)?$`)
+	codedTask   = pattern.New(`(?i)^#{2,6} (?:(?:task|story) |t-?)\d`)
 	shellFence  = pattern.New("^ {0,3}(?:`{3,}|~{3,})[ \\t]*(?i:|sh|bash|zsh|shell|console|shell-session|cmd|text)[ \\t]*\n")
 )
 
@@ -78,12 +79,15 @@ func commandLines(b *block) []line {
 	return list
 }
 
-// Count counts the headings and boxes of a plan's file, but for those in blocks of code.
-func (p *Plan) Count(src []byte) {
-	fence := ""
+// Count counts the headings and boxes of a plan's file, but for those in blocks of code, of which it names the headings of tasks.
+func (p *Plan) Count(file string, src []byte) {
+	fence, at := "", 0
 	for text := range strings.Lines(string(src)) {
 		text = strings.TrimSpace(text)
+		at++
 		switch fence = inline.FenceAfter(fence, text); {
+		case fence != "" && codedTask.MatchString(text):
+			p.Told = append(p.Told, Told{file, at, "this heading is in a block of code, so it is not a task"})
 		case fence != "":
 		case strings.HasPrefix(strings.TrimLeft(text, "#"), " ") && text[0] == '#':
 			p.Headings++

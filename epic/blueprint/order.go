@@ -2,9 +2,12 @@ package blueprint
 
 import (
 	"slices"
+	"strings"
 
 	"relay/epic"
 	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/internal/names"
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -21,17 +24,17 @@ type phase struct {
 var (
 	phaseHead = pattern.New(`^\W*(?i:phase|milestone|stage|sprint|wave|part|fase|etapa|epic|week|iteration)[ \t]+#?([0-9]{1,3})\b`)
 	phaseWord = pattern.New(`^(?i:and|to|through|e|y|phases?|milestones?|stages?|sprints?|waves?|parts?|fases?|etapas?|epics?|weeks?|iterations?)?$`)
-	orderHead = pattern.New(`(?i)\b(?:order|sequence|dependenc(?:y|ies))\b`)
+	waiting   = pattern.New(`(?i)^(.*?)\b(?:depends? on|(?:starts? )?after|waits? for|requires|blocked by|needs)\b(.*)$`)
+	arrow     = pattern.New(`[ \t]*(?:[-=]+\.*-*>|→|⇒|⟶)(?:\|[^|]*\|)?[ \t]*`)
+	node      = pattern.New(`\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|（[^）]*）|["|;]`)
 	allBefore = pattern.New(`(?i)\b(?:all|previous|preceding|prior|every)\b`)
 )
 
 var ourFields = []string{"checks", "points", "kind", "runner", "model", "timeout", "budget", "max attempts", "protected"}
 
-// isGroup reports whether a heading is that of a phase with tasks below it.
-func isGroup(b *block, rest []block) bool {
-	if !phaseHead.MatchString(inline.Plain(b.text)) {
-		return false
-	}
+// isGroup reports whether a heading is that of a phase, or has an id and no fields, with tasks below it.
+func isGroup(p *parser, b *block, rest []block) bool {
+	phased := phaseHead.MatchString(inline.Plain(b.text)) || urgent.MatchString(headText(b.text))
 	for k := range rest {
 		if rest[k].kind != heading {
 			continue
@@ -39,7 +42,8 @@ func isGroup(b *block, rest []block) bool {
 		if rest[k].level <= b.level {
 			break
 		}
-		if _, _, ok := head(rest[k].text, true); ok {
+		_, _, ok := head(rest[k].text, true)
+		if _, _, kin := labelled(p, &rest[k]); phased && ok || kin && !hasFields(rest, "") {
 			return true
 		}
 	}
@@ -75,12 +79,9 @@ func (ph *phase) read(p *parser, b *block) {
 
 // names returns the phases among those before it that a phase waits for.
 func (ph *phase) names(before []*phase) (list []*phase) {
-	known := &names{ids: map[string]string{}, words: phaseWord}
-	for _, b := range before {
-		known.ids[idKey(b.number)] = b.number
-	}
+	known := names.Of(each.Of(before, func(b *phase) string { return b.number }), nil, phaseWord)
 	for _, piece := range ph.after {
-		found := known.find(piece.text)
+		found := known.Find(piece.text)
 		for _, b := range before {
 			if slices.Contains(found, b.number) || len(found) == 0 && allBefore.MatchString(piece.text) {
 				list = append(list, b)
@@ -90,7 +91,7 @@ func (ph *phase) names(before []*phase) (list []*phase) {
 	return list
 }
 
-var ourID = pattern.New("^T-?[0-9]")
+var ourID = pattern.New("^T-?[0-9]+[a-z]?$")
 
 // ours reports whether a task is written for relay: its id is T1, or it has fields that no other plan has. Such tasks have no order but the
 // one that they name.
@@ -98,11 +99,11 @@ func ours(d *draft) bool {
 	return d.named && ourID.MatchString(d.task.ID) || slices.ContainsFunc(ourFields, func(name string) bool { return d.given[name] })
 }
 
-// inOrder has tasks of which none says what it waits for wait for the one before, as they stand: in all of the plan, or in each phase where
-// phases say what they wait for.
+// inOrder has tasks wait for those that a drawing names or, where none says what it waits for, for the one before, as they stand: in all of the
+// plan, or in each phase where phases say what they wait for.
 func inOrder(p *parser, asked bool) {
 	said := slices.ContainsFunc(p.phases, func(ph *phase) bool { return ph.said })
-	if p.ordered && !said || asked || len(p.groups) > 0 {
+	if drawn(p) || asked || len(p.groups) > 0 {
 		return
 	}
 	var last *draft
@@ -115,6 +116,31 @@ func inOrder(p *parser, asked bool) {
 	if said {
 		groupPhases(p)
 	}
+}
+
+// drawn has tasks that do not say what they wait for wait for those before them that lines such as T1 -> T2 name. It reports whether there
+// are any.
+func drawn(p *parser) (found bool) {
+	at := map[string]int{}
+	for i, d := range p.drafts {
+		at[d.task.ID] = i + 1
+	}
+	for _, text := range p.lines {
+		var before []string
+		for part := range strings.SplitSeq(arrow.ReplaceAllString(waiting.ReplaceAllString(text, "$2→$1"), "→"), "→") {
+			now := p.known.Find(strings.TrimSpace(node.ReplaceAllString(part, "")))
+			for _, id := range now {
+				for _, on := range before {
+					d := p.drafts[max(0, at[id]-1)]
+					if at[on] > 0 && at[on] < at[id] && !d.given["depends on"] && !slices.Contains(d.task.DependsOn, on) {
+						found, d.task.DependsOn = true, append(d.task.DependsOn, on)
+					}
+				}
+			}
+			before = now
+		}
+	}
+	return found
 }
 
 // groupPhases makes groups of phases that say what they wait for.

@@ -8,6 +8,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/internal/names"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -24,11 +25,11 @@ type parser struct {
 	whole    *taskReader // the epic's own fields
 	cur      *taskReader
 	titled   bool
-	preamble bool   // before the first section
-	aside    int    // the level of the section beside the work that we are in, or 0
-	ordered  bool   // a section tells the order
-	sections bool   // the document has a section of tasks
-	phase    *phase // the part of the plan that we are in; nil: none
+	preamble bool     // before the first section
+	aside    int      // the level of the section beside the work that we are in, or 0
+	lines    []string // beside the tasks: they may tell an order
+	sections bool     // the document has a section of tasks
+	phase    *phase   // the part of the plan that we are in; nil: none
 	phases   []*phase
 	section  int    // the level of the section of tasks we are in, or 0
 	between  *block // a heading among the tasks that is none of them, until something follows it
@@ -36,9 +37,10 @@ type parser struct {
 	epicDesc []string
 	prose    proseSections
 	done     []string
-	known    *names          // of all tasks
+	known    *names.Names    // of all tasks
 	gone     map[string]bool // ids of those that are left out
 	taskless bool            // it has no task
+	labels   map[string]int  // how many ids have a form
 	unused   []Told
 	offered  Offers
 }
@@ -62,13 +64,13 @@ var (
 	// idHead is T1: Title, with or without the word Task, and what is said of it before its title.
 	idHead = pattern.New(`^(?i:task[ \t]+#?)?\[?([A-Za-z][A-Za-z0-9_-]*(?:(?:\.[0-9]{1,4}){1,3}[a-z]?)?)\]?(?:[ \t]*(?:\([^()]{1,20}\)|\[[^\[\]]{1,20}\]))*[ \t]*(?:[:：]|[ \t][–—·•-])(?:[ \t]*(.*))?$`)
 	// numHead is 1. Title, Step 1: Title, or 1.2 Title, in which no mark is needed; a title may be missing behind the word Task.
-	numHead = pattern.New(`^((?i:task|step)[ \t]+)?#?([0-9]{1,6}(?:[.][0-9]{1,4}){0,3}[a-z]?)(?:[ \t]*\([^()]{1,20}\))?([.:)]|[ \t]+[–—·•-]|$|[ \t])[ \t]*(.*)$`)
-	// looseHead is [T1] Title, T1. Title or T1 Title, which is a task where fields follow.
-	looseHead = pattern.New(`^\[?([A-Za-z][A-Za-z_-]{0,9}[0-9]{1,6}(?:\.[0-9]{1,4}){0,3})\]?[.)]?[ \t]+(.+)$`)
-	noWork    = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:\w+ ){0,3}(?:requirements?|decisions?|questions?|risks?|goals?|findings?|notes)\W*(?:\(.*)?$`)
-	version   = pattern.New(`^[vV][0-9]+\.`)
-	frontKey  = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-	section   = pattern.New(`^(?i:[0-9.]+[.)]?[ \t]+)?(?i:(?:implementation|development|detailed|engineering) )*(?i:tasks?|work)(?i: list| breakdown| items)?[: ]*$`)
+	numHead  = pattern.New(`^((?i:task|step)[ \t]+)?#?([0-9]{1,6}(?:[.][0-9]{1,4}){0,3}[a-z]?)(?:[ \t]*\([^()]{1,20}\))?([.:)]|[ \t]+[–—·•-]|$|[ \t])[ \t]*(.*)$`)
+	markedID = pattern.New("^([\\w.\\[\\]-]+)[`*]+")
+	noWork   = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:\w+ ){0,3}(?:requirements?|decisions?|questions?|risks?|goals?|findings?|notes)\W*(?:\(.*)?$`)
+	urgent   = pattern.New(`^P[0-4]\b`)
+	version  = pattern.New(`^[vV][0-9]+\.`)
+	frontKey = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+	section  = pattern.New(`^(?i:[0-9.]+[.)]?[ \t]+)?(?i:(?:implementation|development|detailed|engineering) )*(?i:tasks?|work)(?i: list| breakdown| items)?[: ]*$`)
 )
 
 // IsSection reports whether a heading is that of the section with the tasks.
@@ -79,7 +81,8 @@ func IsSection(text string) bool {
 
 // headText is a heading without formatting, and without the marks that it begins with.
 func headText(text string) string {
-	return strings.TrimLeftFunc(inline.Plain(text), func(r rune) bool { return r != '[' && r != '#' && !isWord(r) })
+	text = strings.TrimLeftFunc(inline.Plain(text), func(r rune) bool { return r != '[' && r != '#' && !isWord(r) })
+	return markedID.ReplaceAllString(text, "$1")
 }
 
 // head reads a task's id and title from a heading. A number alone is one only in the section of tasks.
@@ -89,23 +92,23 @@ func head(text string, inside bool) (id, title string, ok bool) {
 		named := strings.HasPrefix(strings.ToLower(m[1]), "task")
 		marked := m[1] != "" || strings.TrimSpace(m[3]) != "" || strings.Contains(m[2], ".")
 		if named || inside && marked && m[4] != "" {
-			return numberID(m[2]), inline.Plain(m[4]), true
+			return names.ID(m[2]), inline.Plain(m[4]), true
 		}
 	}
 	if m := idHead.FindStringSubmatch(text); m != nil && !version.MatchString(m[1]) {
 		if strings.EqualFold(m[1], "task") {
 			m[1] = "" // Task: Title has no id
 		}
-		return numberID(m[1]), inline.Plain(m[2]), true
+		return names.ID(m[1]), inline.Plain(m[2]), true
 	}
 	return "", "", false
 }
 
 func (p *parser) document(blocks []block) {
 	p.preamble = true
+	countLabels(p, blocks)
 	for _, b := range blocks {
 		p.sections = p.sections || b.kind == heading && IsSection(b.text)
-		p.ordered = p.ordered || b.kind == heading && orderHead.MatchString(b.text)
 	}
 	for k := range blocks {
 		b := &blocks[k]
@@ -189,7 +192,8 @@ func (p *parser) beginTask(id, title string, b *block, rest []block) {
 		title = unreadable
 	}
 	p.begin(id, title, b.level, at)
-	p.cur.draft.named = startsWithID(b.text, id)
+	p.cur.draft.named = label.MatchString(headText(b.text))
+	p.cur.draft.ended = p.cur.draft.ended || tickedHead.MatchString(b.text)
 }
 
 func (p *parser) begin(id, title string, level int, at epic.Place) {
@@ -216,12 +220,15 @@ func firstWords(rest []block) string {
 // section, unless it stands below a task.
 func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 	id, title, ok = head(b.text, p.section > 0 && b.level > p.section)
+	here := p.section > 0 || !p.sections && (b.level > 1 || p.titled) && p.aside == 0
+	if i, t, kin := labelled(p, b); kin && here && (p.cur == nil || b.level <= p.cur.level) {
+		return i, t, !isGroup(p, b, rest)
+	}
 	if !ok {
 		return looseTask(p, b, rest)
 	}
-	here := p.section > 0 || !p.sections && (b.level > 1 || p.titled) && p.aside == 0
 	if here && (id == "" || strings.ContainsAny(id, "0123456789")) {
-		return id, title, true
+		return id, title, !isGroup(p, b, rest)
 	}
 	return id, title, hasFields(rest, "")
 }
@@ -235,43 +242,31 @@ func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
 	}
 	_, field := fieldName(strings.TrimRight(inline.Plain(b.text), ": "))
 	beside := p.cur != nil && b.level == p.cur.level && !IsAside(b.text) && !namesChecks(b.text) && hasBoxes(rest)
-	if field || isGroup(b, rest) || !beside && (p.section == 0 || b.level <= p.section || !hasFields(rest, name)) {
+	if field || isGroup(p, b, rest) || !beside && (p.section == 0 || b.level <= p.section || !hasFields(rest, name)) {
 		return "", "", false
 	}
-	if m := looseHead.FindStringSubmatch(inline.Plain(b.text)); m != nil {
-		return m[1], m[2], true
+	if m := label.FindStringSubmatch(headText(b.text)); m != nil {
+		return names.ID(m[1]), m[3], true
 	}
 	return "", inline.Plain(b.text), true
 }
 
 // hasBoxes looks for boxes before the next heading.
-func hasBoxes(rest []block) bool {
-	for k := 0; k < len(rest) && rest[k].kind != heading; k++ {
-		if slices.ContainsFunc(rest[k].first(), func(l line) bool { _, _, boxed := inline.Checkbox(l.text); return boxed }) {
-			return true
-		}
-	}
-	return false
-}
+func hasBoxes(rest []block) bool { return hasLine(rest, line.boxed) }
 
 // hasFields looks for a task's fields before the next heading: any, or one of a name.
 func hasFields(rest []block, name string) bool {
-	for k := range rest {
-		if rest[k].kind == heading {
-			return false
-		}
-		for _, l := range rest[k].first() {
-			for _, f := range pairs(l) {
-				if field, known := fieldName(f.key); known && (name == "" || field == name) {
-					return true
-				}
-				if name == "" {
-					break // the first one tells
-				}
-			}
-		}
-	}
-	return false
+	return hasLine(rest, func(l line) bool {
+		return slices.ContainsFunc(pairs(l), func(f pair) bool {
+			field, known := fieldName(f.key)
+			return known && (name == "" || field == name)
+		})
+	})
+}
+
+func hasLine(rest []block, is func(line) bool) bool {
+	end := slices.IndexFunc(append(rest, block{kind: heading}), func(b block) bool { return b.kind == heading })
+	return slices.ContainsFunc(rest[:end], func(b block) bool { return slices.ContainsFunc(b.first(), is) })
 }
 
 // content reads a block that is not a heading.
@@ -280,6 +275,9 @@ func (p *parser) content(b *block) {
 		return
 	}
 	p.phase.read(p, b)
+	if p.cur == nil {
+		p.lines = append(p.lines, strings.Split(b.raw, "\n")...)
+	}
 	switch {
 	case p.cur != nil:
 		p.cur.block(b)
@@ -317,15 +315,18 @@ func (p *parser) finish() {
 		p.drafts = append(p.drafts, newDraft("T1", unreadable, p.sectAt))
 		p.groups, p.epic.Groups = nil, nil
 	}
-	taken := map[string]bool{}
+	taken := map[string]int{}
 	for _, d := range p.drafts {
-		taken[strings.ToUpper(d.task.ID)] = true
+		taken[strings.ToUpper(d.task.ID)]++
 	}
 	next := 0
 	for _, d := range p.drafts {
+		if id := strings.ToUpper(d.task.ID); taken[id] > 1 && urgent.MatchString(id) { // of several: how urgent they are
+			d.task.ID, d.task.Priority = "", min(int(id[1]-'0'), 3)
+		}
 		for d.task.ID == "" {
 			next++
-			if id := fmt.Sprintf("T%d", next); !taken[id] {
+			if id := fmt.Sprintf("T%d", next); taken[id] == 0 {
 				d.task.ID = id
 			}
 		}
@@ -357,10 +358,4 @@ func (p *parser) place(ref epic.Ref) epic.Place {
 	default: // the epic itself
 		return p.whole.draft.place(ref)
 	}
-}
-
-// startsWithID reports whether a heading begins with an id of letters and digits, and not with a number or the word task.
-func startsWithID(text, id string) bool {
-	word := strings.TrimLeft(headText(text), "[")
-	return strings.ContainsAny(id, "0123456789") && len(word) >= len(id) && numberID(word[:len(id)]) == id && word[0] > '9'
 }

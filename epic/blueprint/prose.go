@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"relay/epic/blueprint/internal/inline"
+	"relay/epic/each"
 )
 
 // prose is a section beside the tasks, which becomes a part of the epic's description.
@@ -92,11 +93,6 @@ func addProse(p *parser, b *block) {
 	}
 }
 
-func trimmed(texts []string) (list []string) {
-	for _, t := range texts {
-		if t = strings.Trim(t, "\n"); strings.TrimSpace(t) != "" {
-			list = append(list, t)
-		}
-	}
-	return list
+func trimmed(texts []string) []string {
+	return each.Where(texts, func(t string) (string, bool) { return strings.Trim(t, "\n"), strings.TrimSpace(t) != "" })
 }

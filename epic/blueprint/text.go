@@ -11,7 +11,7 @@ import (
 
 var (
 	// boldKey is **Key:** or **Key**: at the beginning of a text.
-	boldKey = pattern.New(`^\*\*([^*:\s][^*:]{0,39})(?::\*\*|\*\*[ \t]*:)[ \t]*`)
+	boldKey = pattern.New(`^\*\*([^*:：\s][^*:：]{0,39})(?:[:：]\*\*|\*\*[ \t]*[:：])[ \t]*`)
 	note    = pattern.New(`[ \t]*\([^()]*\)$`)
 )
 

@@ -6,6 +6,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/internal/names"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -16,20 +17,21 @@ var (
 	// dependence is where a text says what it depends on.
 	dependence = pattern.New("\\b(?i:depends?[ \\t]+on|dependent[ \\t]+on|depending[ \\t]+on|blocked[ \\t]+by)[ \\t]*:?[ \\t]+[*`]*(?i:task[ \\t]+)?#?([A-Za-z]{0,8}-?[0-9]{1,6})\\b")
 	// plainDepends is a line that is nothing but what a task depends on.
-	plainDepends = pattern.New(`^(?i:depends[ \t]+on|dependencies|depends|blocked[ \t]+by)[ \t]*(:?)[ \t]*(\S.*)$`)
+	plainDepends = pattern.New(`^(?i:depends[ \t]+on|dependencies|depends|blocked[ \t]+by|requires|needs|prerequisites?|after|depende[ \t]+de|abhängig[ \t]+von|依赖|依存)[ \t]*([:：]?)[ \t]*(\S.*)$`)
+	clause       = pattern.New(`(?:[ \t]+(?:only\b|first\b|[(–—-])|[（；。]|[;.](?:[ \t]|$)).*$`)
+	saidDepends  = pattern.New(`(?mi)(?:^[-*\s]*|[.;:,(–—-][ \t]+)(?:depends[ \t]+on|blocked[ \t]+by|needs|requires|after):?[ \t]+([^\s.;)][^.;)\n]*)`)
 	titleDepends = pattern.New(`[ \t]*[(\[](?i:depends[ \t]+on|blocked[ \t]+by|after)[ \t]*:?[ \t]*([^()\[\]]+)[)\]]$`)
 )
 
 // plainPairs reads a line without bold marks that can only mean what the task depends on: Depends on: T1, T2.
 func plainPairs(l line) []pair {
 	m := plainDepends.FindStringSubmatch(l.text)
-	if m == nil || !onlyTasks(m[2]) && (m[1] == "" || !plaintext.Nothing(m[2])) {
+	if m == nil || !names.Only(clause.ReplaceAllString(m[2], "")) && (m[1] == "" || !plaintext.Nothing(m[2])) {
 		return nil
 	}
 	r := ruler{line: l}
-	from := len(l.text) - len(m[2])
-	value := r.part(from, len(l.text))
-	value.text = strings.TrimSuffix(value.text, ".")
+	value := r.part(len(l.text)-len(m[2]), len(l.text))
+	value.text = clause.ReplaceAllString(value.text, "")
 	return []pair{{key: "Depends on", known: true, strict: true, at: l.place(), raw: l.text, value: value}}
 }
 
@@ -61,7 +63,7 @@ func unreadLine(p *parser, d *draft, at int, text string) {
 	if m == nil {
 		return
 	}
-	for _, id := range p.known.find(m[1]) {
+	for _, id := range p.known.Find(m[1]) {
 		if id != d.task.ID && !p.gone[id] && !slices.Contains(d.task.DependsOn, id) {
 			p.skip(at, "that %s depends on %s is said in a text, and not read; write **Depends on:** %s", d.task.ID, id, id)
 		}

@@ -115,7 +115,7 @@ func (f Format) of(s source, err error, shown string) (*draft, error) {
 			for i := range d.made.Offered {
 				d.made.Offered[i].File = d.at(s.name)
 			}
-			d.made.Count(s.data)
+			d.made.Count(d.at(s.name), s.data)
 		}
 		f.read(s, d)
 	}

@@ -120,6 +120,7 @@ func readTodos(d *draft, list []*placed.Node) {
 // takeStep adds the task of a step.
 func takeStep(d *draft, s *markdown.Step) *item {
 	it := boxItem(d, &markdown.Entry{Title: s.Title, Line: s.Line}, markdown.Unformatted(s.Phase.Rest))
+	it.group = groupName(markdown.Unformatted(s.Phase.Rest))
 	it.id, it.as = cmp.Or(s.Number, it.id), cmp.Or(s.Number, it.as)
 	it.files, it.criteria, it.boxes, it.done = s.Files, s.Criteria, s.Boxes, it.done || s.Done
 	waitsFor(it, s.After)

@@ -15,10 +15,7 @@ func Fit(s string, width int) string {
 
 // Count returns text that says how many there are of something, in words.
 func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d %s", n, Verb(n, noun, noun+"s"))
 }
 
 // Verb returns the form of a verb for n things: one or many.
@@ -133,10 +130,7 @@ func Timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // Processes returns text that says how many processes there are.
 func Processes(n int) string {
-	if n == 1 {
-		return "1 process"
-	}
-	return fmt.Sprintf("%d processes", n)
+	return fmt.Sprintf("%d %s", n, Verb(n, "process", "processes"))
 }
 
 // FirstOf returns the first text that is not blank; "" when all are.

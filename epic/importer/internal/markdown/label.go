@@ -18,13 +18,13 @@ type Label struct {
 }
 
 var (
-	numberLabel = pattern.New(`^((?:\pL+[ _-]?){0,3}?)[\s#_-]*(\d{1,4}(?:[.\-_]\d{1,3})*[a-zA-Z]?)(?:$|[\s.):：、，,）\]|–—·•/-][\s.):：、，）\]|–—·•/-]*)(.*)$`)
+	numberLabel = pattern.New(`^((?:\pL+[ _-]?){0,3}?)[\s#_-]*(\d{1,4}(?:[.\-_]\d{1,3})*[a-zA-Z]?)(?:$|[.):：、，,）\]|/]+[ \t]*(?:[–—·•-]+[ \t]+)?|[ \t]*[–—·•:-][ \t]*|[ \t]+)(.*)$`)
 	countLabel  = pattern.New(`^第\s*([0-9一二三四五六七八九十]+)\s*(\p{Han}{1,2}?)(?:[\s:：、.–—-]+(.*))?$`)
 	commitLabel = pattern.New(`^(feat|fix|docs|chore|refactor|test|perf|build|ci|style|feature|bugfix)(?:\([\w./-]+\)|/[\w./-]+)?!?:\s+(.*)$`)
 	endLabel    = pattern.New(`^(.*?)\s*[\[(（]([A-Z]{1,6})-?(\d{1,4})[\])）]$`)
 	letterLabel = pattern.New(`^(\pL{2,}[ -])?([A-Z]|[IVX]{1,4})(?:[.):：、]|\s*[–—-]\s)\s*(.*)$`)
 	wordLetter  = pattern.New(`^(\pL{2,}) ([A-Z]|[IVX]{1,4})$`)
-	wordLabel   = pattern.New(`^(\pL[\pL\w/ ]{1,14})\s*(?:[-–—]\s|[:：]\s?)\s*(.+)$`)
+	wordLabel   = pattern.New(`^(\pL[\pL\w/ ]{1,14})\s*(?:[-–—]\s|[:：]\s?)\s*.+$`)
 	bracketed   = pattern.New(`^[\[(（【]([^\])）】]{1,16})[\])）】]`)
 	link        = pattern.New(`!?\[([^\]]*)\]\([^)]*\)`)
 )
@@ -80,7 +80,7 @@ func labelIn(text string) (l Label, ok bool) {
 		return Label{Word: m[1] + "@", Number: m[2], Title: text}, true
 	}
 	if m := wordLabel.FindStringSubmatch(text); m != nil {
-		return Label{Word: strings.TrimSpace(m[1]), Title: m[2]}, true
+		return Label{Word: strings.TrimSpace(m[1]), Title: text}, true
 	}
 	return Label{Title: text}, false
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relay/epic/blueprint"
+	"relay/epic/each"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
@@ -49,8 +50,7 @@ var (
 // Lines splits a markdown file.
 func Lines(data []byte) []Line {
 	var list []Line
-	fence := ""
-	n := 0
+	fence, nested, depth, n := "", false, 0, 0 // depth: blocks of code in one of markdown
 	for raw := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
 		n++
 		text := strings.TrimRight(plaintext.Clean(strings.TrimRight(raw, "\r\n")), " \t\r\n")
@@ -62,11 +62,17 @@ func Lines(data []byte) []Line {
 		switch {
 		case fence != "":
 			l.Kind = Code
-			if strings.HasPrefix(mark, fence) && strings.Trim(strings.TrimSpace(l.Text), fence[:1]) == "" {
+			switch rest := strings.Trim(strings.TrimSpace(l.Text), fence[:1]); {
+			case !strings.HasPrefix(mark, fence):
+			case rest == "" && depth > 0:
+				depth--
+			case rest == "":
 				fence = ""
+			case nested:
+				depth++
 			}
 		case mark != "":
-			l.Kind, fence = Code, mark
+			l.Kind, fence, nested = Code, mark, strings.HasSuffix(l.Text, "`markdown")
 		case l.Text == "":
 			l.Kind = Blank
 		default:
@@ -201,11 +207,7 @@ func FrontMatter(list []Line) (matter *placed.Node, rest []Line) {
 	if end < 0 {
 		return nil, list
 	}
-	var b strings.Builder
-	for _, l := range list[1 : end+1] {
-		b.WriteString(l.Text + "\n")
-	}
-	matter, _ = placed.YAML([]byte(b.String()))
+	matter, _ = placed.YAML([]byte(strings.Join(each.Of(list[1:end+1], func(l Line) string { return l.Text }), "\n") + "\n"))
 	return matter, list[end+2:]
 }
 

@@ -532,9 +532,11 @@ func (s *series) inner(others []*series) *series {
 // has reports whether phases consist of another series; sorts says that they may be no more than what sorts tasks.
 func (s *series) has(x *series, sorts bool) bool {
 	word := lastWord(x.label)
-	code := isCode(x.label) || x.label == "?"
+	code, part := isCode(x.label) || x.label == "?", 2 // at least one of so many has some
 	switch {
-	case words[word] == ofTask && x.place < asItem, s.extendedBy(x), x.below == taskLists && sorts:
+	case words[word] == ofTask && x.place < asItem, x.below == taskLists && sorts:
+	case (sorts || x.place <= asBold) && s.extendedBy(x):
+		part = 3
 	case s.label == "":
 		return false
 	case !sorts && (!isCode(s.label) || x.label != s.label):
@@ -554,7 +556,7 @@ func (s *series) has(x *series, sorts bool) bool {
 			with++
 		}
 	}
-	return 10*inside >= 9*len(x.at) && 2*with >= len(s.at) && len(x.at) >= len(s.at)
+	return 10*inside >= 9*len(x.at) && part*with >= len(s.at) && (part > 2 || len(x.at) >= len(s.at))
 }
 
 // extendedBy reports whether the numbers of another series begin with those of this one: 1.1 below phase 1.

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	stepAfter  = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|requires|prerequisites|depende de|dependências|abhängig von|dépend de|依存関係|依赖)\W*?[:：]\W*(.*)$`)
-	stepRef    = pattern.New(`(?i)(?:\b(?:task|step|story|stories)s?\s*#?|^[\W_]*|,\s*|&\s*|\band\s+)#?((?:[A-Z]{1,2}\.?)?\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
+	stepAfter  = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|requires|prerequisites|depende de|dependências|abhängig von|dépend de|依存(?:関係)?|依赖)\W*?[:：]\W*(.*)$`)
+	stepRef    = pattern.New(`(?i)(?:\b(?:task|step|story|stories|tarea|tarefa|aufgabe|schritt|paso|passo|pr)s?\s*#?|(?:タスク|任务|步骤|작업)\s*|^[\W_]*|[,、，&]\s*|\band\s+)#?((?:[A-Z]{1,2}\.?)?\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
 	coded      = pattern.New(`\b([A-Z]{1,2})-(\d)`)
 	dashed     = pattern.New(`\b\d+-\d+\b`)
 	stepBox    = pattern.New(`^\**Step \d+\b`)

@@ -20,7 +20,7 @@ var (
 // Steps returns the lines at which the tasks of a plan begin: the series of headings, bold lines, items or rows that is one most likely. There
 // are none where boxes are the work.
 func Steps(list []Line) []int {
-	at := outline(list)
+	at := outline(Labelled(slices.Clone(list)))
 	if parts := orderedParts(list, at); len(parts) > 1 {
 		return parts
 	}
