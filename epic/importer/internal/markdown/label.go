@@ -22,7 +22,7 @@ var (
 	countLabel  = pattern.New(`^第\s*([0-9一二三四五六七八九十]+)\s*(\p{Han}{1,2}?)(?:[\s:：、.–—-]+(.*))?$`)
 	commitLabel = pattern.New(`^(feat|fix|docs|chore|refactor|test|perf|build|ci|style|feature|bugfix)(?:\([\w./-]+\)|/[\w./-]+)?!?:\s+(.*)$`)
 	endLabel    = pattern.New(`^(.*?)\s*[\[(（]([A-Z]{1,6})-?(\d{1,4})[\])）]$`)
-	letterLabel = pattern.New(`^(\pL{2,}[ -])?([A-Z]|[IVX]{1,4})(?:[.):：、]|\s*[–—-]\s)\s*(.*)$`)
+	letterLabel = pattern.New(`^((?:\pL{2,}[ -]){0,2})([A-Z]|[IVX]{1,4})(?:[.):：、]|\s*[–—-]\s)\s*(.*)$`)
 	wordLetter  = pattern.New(`^(\pL{2,}) ([A-Z]|[IVX]{1,4})$`)
 	wordLabel   = pattern.New(`^(\pL[\pL\w/ ]{1,14})\s*(?:[-–—]\s|[:：]\s?)\s*.+$`)
 	bracketed   = pattern.New(`^[\[(（【]([^\])）】]{1,16})[\])）】]`)
@@ -85,9 +85,9 @@ func labelIn(text string) (l Label, ok bool) {
 	return Label{Title: text}, false
 }
 
-// Dotted reports whether a title begins with a number of several parts, as the steps of a phase have it: M0.1.
+// Dotted reports whether a title begins with a number of several parts, as the steps of a phase have it: M0.1, 2B.
 func Dotted(title string) bool {
 	bold, _, _ := boldLabel(title)
 	l, _ := labelOf(cmp.Or(bold, title))
-	return strings.Contains(l.Number, ".")
+	return strings.ContainsAny(l.Number, ".-") || strings.Trim(l.Number, "0123456789") != "" && l.Word == "" && len(l.Number) > 1
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"relay/epic/pattern"
@@ -163,6 +164,8 @@ func seriesIn(list []Line, at []place, end []int) (found []*series) {
 	for _, s := range slices.Collect(maps.Values(f.by)) {
 		f.kids(s)
 	}
+	f.runs()
+	f.numbered()
 	f.mix()
 	f.merge()
 	for _, s := range f.by {
@@ -207,10 +210,12 @@ func (f *finder) labelled(i int, l Line) {
 	case l.Kind == Item:
 		place = asItem
 	case strings.HasPrefix(l.Text, "|"):
-		if cells = rowCells(l); !rowID.MatchString(cells[0]) {
+		cells = rowCells(l)
+		if place, text = asRow, Unformatted(cells[0]); rowID.MatchString(text) {
+			text += ": " + cells[min(1, len(cells)-1)]
+		} else if !Dotted(text) {
 			return
 		}
-		place, text = asRow, cells[0]+": "+cells[min(1, len(cells)-1)]
 	default:
 		return
 	}
@@ -226,9 +231,35 @@ func (f *finder) labelled(i int, l Line) {
 		k.parts = 1 + strings.Count(label.Number, ".")
 	}
 	f.add(k, i, label)
-	if place <= 6 && isCode(label.Word) { // A1, A2, B1
+	if (place <= 6 || place == asRow) && isCode(label.Word) { // A1, A2, B1
 		k.label = "?"
 		f.add(k, i, label)
+	}
+}
+
+// runs makes a series of numbered items at the margin that go on counting below other headings.
+func (f *finder) runs() {
+	k := seriesKey{asItem, 0, taskLists - 1, ""}
+	below, sections, next := -1, map[int]bool{}, 1
+	for i, l := range f.list {
+		m := stepItem.FindStringSubmatch(l.Text)
+		switch {
+		case l.Kind == Heading:
+			below = i
+		case m == nil || l.Kind != Item || l.Indent > 0 || l.Box != 0 || f.at[i].beside:
+		case m[2] == "1" && len(sections) < 3:
+			delete(f.by, k)
+			clear(sections)
+			next = 1
+			fallthrough
+		case m[2] == strconv.Itoa(next):
+			f.add(k, i, Label{Title: l.Rest}).bare = true
+			sections[below] = true
+			next++
+		}
+	}
+	if s := f.by[k]; s != nil && 2*len(sections) > len(s.at) || len(sections) < 3 {
+		delete(f.by, k)
 	}
 }
 
@@ -268,9 +299,27 @@ func (f *finder) listed(i int) {
 	}
 }
 
+// numbered makes series of chapters that are called phases or tasks: 3. Work Package A.
+func (f *finder) numbered() {
+	for _, s := range slices.Collect(maps.Values(f.by)) {
+		if s.place > 6 || s.bare || s.label != "" {
+			continue
+		}
+		k := seriesKey{s.place, s.parts, taskLists, s.label}
+		for n, i := range s.at {
+			if l, ok := labelOf(s.labels[n].Title); ok && l.Number != "" && words[lastWord(l.Word)] > 0 {
+				f.add(k, i, l).label = l.Word
+			}
+		}
+		if inner := f.by[k]; inner != nil && 2*len(inner.at) < len(s.at) {
+			delete(f.by, k)
+		}
+	}
+}
+
 // mix leaves only the series of all codes where headings of a level have many codes.
 func (f *finder) mix() {
-	for place := asHeading; place < asBold; place++ {
+	for place := asHeading; place <= asRow; place++ {
 		all, most := f.by[seriesKey{place, 0, -1, "?"}], 0
 		for k, s := range f.by {
 			if k.place == place && isCode(k.label) {
@@ -331,7 +380,7 @@ func (f *finder) kids(phases *series) {
 	if phases.place > 5 || phases.bare || words[word] != ofPhase && !slices.Contains(containers, word) {
 		return
 	}
-	k := seriesKey{phases.place + 1, 0, -3 - phases.at[0], ""}
+	k := seriesKey{phases.place + 1, 0, -4 - phases.at[0], ""}
 	names, with := map[string]bool{}, 0
 	var kids []int
 	for _, i := range phases.at {
@@ -386,7 +435,7 @@ func waitedFor(list []Line) map[string]bool {
 // rate says how sure the lines of a series are tasks.
 func (s *series) rate(list []Line, at []place, waited map[string]bool, aside map[int]bool) {
 	n := float64(len(s.at))
-	s.score = s.worth() + s.bodies(list)
+	s.score = s.worth(list) + s.bodies(list)
 	inside, named, seen := 0, 0, map[string]bool{}
 	for k, i := range s.at {
 		if at[i].inside {
@@ -431,7 +480,7 @@ func (s *series) holdsWork(list []Line) bool {
 }
 
 // worth is what the place and the labels of a series are worth.
-func (s *series) worth() float64 {
+func (s *series) worth(list []Line) float64 {
 	word := lastWord(s.label)
 	known := words[word]
 	if s.label == "commit" && s.labels[0].Number != "" {
@@ -440,8 +489,12 @@ func (s *series) worth() float64 {
 	switch {
 	case s.place == asBox:
 		return 1.3
+	case s.place == asRow && (isCode(s.label) || s.label == "?" || s.dotted()):
+		return 1.5 + s.headed(list)
 	case s.place == asRow:
-		return 0.5
+		return 0.5 + s.headed(list)
+	case s.below == taskLists-1:
+		return 3
 	case s.bare && s.place == asItem:
 		return 0.8
 	case s.bare:
@@ -469,6 +522,18 @@ func (s *series) worth() float64 {
 		worth = min(worth, 3) - 1.5
 	}
 	return worth
+}
+
+// headed is what the head of the first row's table is worth: a column of tasks, or of what they wait for.
+func (s *series) headed(list []Line) float64 {
+	for i := s.at[0] - 1; i > 0 && strings.HasPrefix(list[i].Text, "|"); i-- {
+		if tableRule.MatchString(list[i].Text) && slices.ContainsFunc(rowCells(list[i-1]), func(cell string) bool {
+			return taskLabel.MatchString(cell) || orderCell.MatchString(cell) || words[strings.ToLower(Unformatted(cell))] > 0
+		}) {
+			return 1.5
+		}
+	}
+	return 0
 }
 
 // bodies is what the text below the lines is worth: lists and code, and fields of the same names.
@@ -515,7 +580,7 @@ func (s *series) inner(others []*series) *series {
 	if best == nil {
 		return nil
 	}
-	made := &series{place: best.place, label: best.label, parts: best.parts, below: best.below, bare: best.bare, score: s.score}
+	made := &series{place: best.place, label: best.label, parts: best.parts, below: best.below, bare: best.bare, labels: best.labels, score: s.score}
 	k := 0
 	for n, i := range s.at {
 		before := k
@@ -534,7 +599,7 @@ func (s *series) has(x *series, sorts bool) bool {
 	word := lastWord(x.label)
 	code, part := isCode(x.label) || x.label == "?", 2 // at least one of so many has some
 	switch {
-	case words[word] == ofTask && x.place < asItem, x.below == taskLists && sorts:
+	case words[word] == ofTask && x.place < asItem, x.below <= taskLists && x.place == asItem && sorts:
 	case (sorts || x.place <= asBold) && s.extendedBy(x):
 		part = 3
 	case s.label == "":

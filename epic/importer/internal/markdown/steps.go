@@ -78,10 +78,18 @@ func (s *series) sortsBoxes(list []Line, at []place) bool {
 		}
 	}
 	n := len(s.at)
+	if s.dotted() && (inside == 0 || 2*inside >= 5*n) {
+		return false // each has several
+	}
 	if outside > inside && outside > n {
 		return true
 	}
 	return inside > 0 && 4*with >= 3*n && 2*led < n && 2*ordered < n
+}
+
+// dotted reports whether the numbers have several parts, as steps of phases have them.
+func (s *series) dotted() bool {
+	return len(s.labels) > 0 && strings.Contains(s.labels[len(s.labels)-1].Number, ".")
 }
 
 // AreTasks reports whether lines are headings such as Task 1: Title.
@@ -224,8 +232,8 @@ func StepTitle(l Line) (id, title string) {
 		if m := stepItem.FindStringSubmatch(l.Text); m != nil {
 			return m[2], m[3]
 		}
-	case l.Kind == Plain && strings.HasPrefix(l.Text, "|") && rowID.MatchString(cells[0]):
-		text = cells[0] + ": " + cells[min(1, len(cells)-1)]
+	case l.Kind == Plain && strings.HasPrefix(l.Text, "|") && rowID.MatchString(Unformatted(cells[0])):
+		text = Unformatted(cells[0]) + ": " + cells[min(1, len(cells)-1)]
 	case l.Kind == Plain && strings.HasPrefix(l.Text, "|"):
 		text = cells[0]
 	}
