@@ -15,11 +15,11 @@ var (
 	// aside matches headings of sections beside the work: what their boxes say holds of it, or was decided.
 	aside = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:success criteria|success metrics|acceptance(?: criteria| tests?| checks?| checklist)?|definition of (?:done|ready)|done when|exit criteria|dod|rollback(?: \w+)?|risks?(?: .*)?|mitigations?|compatibility requirements|(?:(?:key|technical|design|locked) )*decisions?(?: log)?|(?:open )?questions|out of scope|not in scope|non-goals|assumptions|constraints|(?:\w+ )?(?:background|context|overview|summary)|legend|how to (?:use|read)\b.*|glossary|references|self-review|known (?:issues|limitations)(?: .*)?|(?:approaches|alternatives|options)(?: considered)?|(?:(?:test(?:ing)?|verification|validation|rollback) )(?:strategy|approach)|(?:changes )?(?:delivered|shipped)\b.*|appendix\b.*|future (?:work|enhancements|improvements|ideas|considerations)|(?:final |quality |pre-\w+ |post-\w+ |review |validation |verification |testing |summary |success |completion |submission |deliverables )+checklist)(?:\s*\([^)]*\))?\W*$`)
 
-	ended      = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:[✅✓✔][ \t]*(?:done|completed?)?(?:[ \t]*\([^()]*\))?|(?:—|–|\[|\()[ \t]*(?:done|completed?|delivered|shipped)(?: [^()\[\]]{1,30}[\])])?)[\])]?[ \t]*$`)
+	ended      = pattern.New(`(?i)[ \t*_]*(?:[—–-]+[ \t]*|[\[(])?(?:[✅✓✔][ \t]*(?:(?:\pL+[ +]+){0,3}(?:done|completed?|shipped|merged|validated|verified|delivered|implemented)\b[^()]{0,30})?(?:[ \t]*\([^()]*\))?|(?:—|–|\[|\()[ \t]*(?:done|completed?|delivered|shipped)(?: [^()\[\]]{1,30}[\])])?)[\])]?[ \t*_]*$`)
 	finished   = pattern.New(`(?i)^\W*(?:(?:completed|finished|shipped|resolved|implemented)\b|(?:complete|done|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$)|^\s*✅`)
 	tickedHead = pattern.New(`^[*\s]*(?:✅|☑|✔|\[[xX]\])`)
 	deferred   = pattern.New(`(?i:[\[(](?:deferred|postponed|cancel+ed|skipped|won't do|wontfix|on hold)\b[^\])]*[\])]\W*$)|[—–~:-]\s*(?:DEFERRED|SKIPPED|CANCELLED)\W*$|^~~.+~~`)
-	statusLine = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**(?:\s*(?:✅|☑|\[x\])\s*$|\W*(?:completed?|done|shipped|implemented|delivered|closed|fixed|resolved)\b)`)
+	statusLine = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**(?:\s*(?:✅|☑|\[x\])\s*$|\W*(?:completed?|done|shipped|implemented|delivered|closed|fixed|resolved)(?:\W*$|\s*[(\[\d—–:,.;-]|\s+(?:on|in|by|at|since|and)\b))`)
 )
 
 // Ended takes ✅ or (done) off the end of a title, and reports whether it was there.

@@ -45,7 +45,7 @@ func claimsPlanmode(s source) bool {
 			counted++
 		}
 	}
-	if 2*same < len(skim.Lines) || 4*(same+skim.Done) < 3*len(steps) { // which a blueprint does not have
+	if 2*same < len(skim.Lines) || 5*(same+skim.Done) < 4*len(steps) { // which a blueprint does not have
 		return true
 	}
 	_, err := blueprint.Parse(s.name, s.data, time.Time{})

@@ -38,7 +38,7 @@ func Steps(list []Line) []int {
 // sortsBoxes reports whether the lines are phases, and the boxes below them are the work: at least three quarters have some, most of them right
 // below their heading, and no more than half say what they wait for.
 func (s *series) sortsBoxes(list []Line, at []place) bool {
-	if worth := words[lastWord(s.label)]; !s.bare && (worth == ofTask || worth == ofStep || isCode(s.label) || s.label == "?") {
+	if worth := words[lastWord(s.label)]; s.place >= asItem || !s.bare && (worth == ofTask || worth == ofStep || isCode(s.label) || s.label == "?") {
 		return false
 	}
 	with, led, ordered, inside, outside, k := 0, 0, 0, 0, 0, 0
