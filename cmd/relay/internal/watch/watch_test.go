@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/clipperhouse/displaywidth"
 
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/view"
 	"relay/orchestrator/view/viewtest"
 )
@@ -39,7 +40,7 @@ func (n *night) Page(_ context.Context, page leaf, row *view.Row, width int) str
 	if page == graphPage {
 		return graphText(n.Epic, n.Night.Graph, n.of.Graph(n.Now))
 	} else if page == timePage {
-		return style{zone: time.UTC}.timeline(n.of.Timeline(n.Now), width)
+		return terminal.Timeline(n.of.Timeline(n.Now), width, nil, false)
 	}
 	text := map[leaf]string{
 		taskPage: row.ID + "  a task of the night\n\nattempt 1  06:00  13m  claude  failure (check, charged)\n  asks: " +
