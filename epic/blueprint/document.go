@@ -3,6 +3,7 @@ package blueprint
 import (
 	"bytes"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -159,14 +160,4 @@ func (d *document) lineStart(offset int) int {
 }
 
 // lineOf is the number of the line that holds an offset, from 1.
-func (d *document) lineOf(offset int) int {
-	low, high := 0, len(d.begin)
-	for low+1 < high {
-		if middle := (low + high) / 2; d.begin[middle] <= offset {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low + 1
-}
+func (d *document) lineOf(offset int) int { return sort.SearchInts(d.begin, offset+1) }
