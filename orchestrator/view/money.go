@@ -170,8 +170,6 @@ func changesOf(b *Builder) Changed {
 		}
 		c.Next = append(c.Next, Command{"relay retry " + undo, "has a landed task done again"})
 	}
-	for k := range c.Next {
-		addFlag(&c.Next[k], b.in.Flag)
-	}
+	AddFlag(c.Next, b.in.Flag)
 	return c
 }
