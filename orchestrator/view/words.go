@@ -10,7 +10,9 @@ import (
 // sentenceOf returns the parts of the first line of a view; needs is how many tasks need a person.
 func sentenceOf(n *Night, needs int) Sentence {
 	c := n.Counts
-	s := Sentence{Done: c.Group(IsDone), Total: c.Total(), Looks: c[Look], Running: c[Running], NeedYou: needs - c[Look], Waiting: c.Group(Waiting)}
+	s := Sentence{
+		Done: c.Group(IsDone), Total: c.Total(), Looks: c[Look], Running: c[Running], NeedYou: needs - c[Look], Waiting: c.Group(Waiting),
+	}
 	if len(n.Needs) == 0 {
 		return s
 	}

@@ -21,12 +21,7 @@ func Timeline(t *view.Timeline, width int, zone *time.Location, ascii bool) stri
 	if t.From.IsZero() {
 		return "nothing has happened yet"
 	}
-	each := 24 * time.Hour
-	for _, minutes := range []time.Duration{1440, 720, 240, 120, 60, 30, 15, 10, 5, 2, 1} {
-		if t.To.Sub(t.From)/(minutes*time.Minute) < time.Duration(columns) {
-			each = minutes * time.Minute
-		}
-	}
+	each := column(t.To.Sub(t.From), columns)
 	p, from := pen{'─', '×', '╵'}, t.From.Truncate(each)
 	if ascii {
 		p = pen{'-', 'x', '|'}
@@ -48,13 +43,7 @@ func Timeline(t *view.Timeline, width int, zone *time.Location, ascii bool) stri
 			hatch(rows, begin, end)
 		}
 	}
-	for k := range t.Spans { // last, as half of a name is another task's
-		span := &t.Spans[k]
-		begin, end := at(span.From), at(cmp.Or(span.To, t.To))
-		if id := []rune(span.Task); span.Job > 0 && span.Kind == view.SpanAttempt && len(id) <= end-begin {
-			copy(rows[span.Job-1][begin:], id)
-		}
-	}
+	name(rows, t, at)
 	lines := []string{hours(from, each, at(t.To)+1, cmp.Or(zone, time.UTC))}
 	for i, row := range rows {
 		lines = append(lines, fmt.Sprintf("%3d ", i+1)+strings.TrimRight(string(row), " "))
@@ -63,6 +52,28 @@ func Timeline(t *view.Timeline, width int, zone *time.Location, ascii bool) stri
 		lines = append(lines, "    "+landed)
 	}
 	return strings.Join(append(lines, fmt.Sprintf("    %c attempt  + checks  ~ review  / waits  %c failed  %c landed", p.attempt, p.failed, p.landed)), "\n")
+}
+
+// column returns how long a column stands for.
+func column(long time.Duration, columns int) time.Duration {
+	each := 24 * time.Hour
+	for _, minutes := range []time.Duration{1440, 720, 240, 120, 60, 30, 15, 10, 5, 2, 1} {
+		if long/(minutes*time.Minute) < time.Duration(columns) {
+			each = minutes * time.Minute
+		}
+	}
+	return each
+}
+
+// name writes the tasks over their attempts, where there is room: half of a name is another task's.
+func name(rows [][]rune, t *view.Timeline, at func(time.Time) int) {
+	for k := range t.Spans {
+		span := &t.Spans[k]
+		begin, end := at(span.From), at(cmp.Or(span.To, t.To))
+		if id := []rune(span.Task); span.Job > 0 && span.Kind == view.SpanAttempt && len(id) <= end-begin {
+			copy(rows[span.Job-1][begin:], id)
+		}
+	}
 }
 
 // draw draws an attempt, or its checks and reviews over it, up to a column that is included.

@@ -241,25 +241,24 @@ func (l *list) says(it item) (right, says string) {
 }
 
 // firstOf says what a person types first, and the key that does it if the row is selected: keys act on no other.
-func firstOf(r *view.Row, selected bool) (first string) {
+func firstOf(r *view.Row, selected bool) string {
 	if r.First == nil {
 		return ""
 	}
-	asks := ""
-	if r.Equal { // none of the answers is the usual one
-		for _, c := range r.Commands() {
-			_, answer, _ := strings.Cut(c.Type, " "+r.ID+" ")
-			answer, _, _ = strings.Cut(answer, " ") // a flag follows in a playlist
-			asks += " " + answer + " " + c.For + "?"
-		}
-		first = "asks:" + asks
-	} else {
-		first = r.First.Type
-	}
+	press := ""
 	if key := keyOf(r.First.Type); key != "" && selected {
-		first = "press " + key + ": " + strings.TrimPrefix(first, "asks: ")
+		press = "press " + key + ": "
 	}
-	return first
+	if !r.Equal {
+		return press + r.First.Type
+	}
+	var answers []string // none of them is the usual one
+	for _, c := range r.Commands() {
+		_, answer, _ := strings.Cut(c.Type, " "+r.ID+" ")
+		answer, _, _ = strings.Cut(answer, " ") // a flag follows in a playlist
+		answers = append(answers, answer+" "+c.For+"?")
+	}
+	return cmp.Or(press, "asks: ") + strings.Join(answers, " ")
 }
 
 // keyOf returns the key that does what a command does; "": none does.
