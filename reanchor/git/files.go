@@ -112,7 +112,7 @@ func CopyFile(from, to string) error {
 	return errors.Join(err, dst.Close())
 }
 
-// ReplaceFile puts a file in place of another one, with the mode of that if there is one, so that nobody reads half of it.
+// ReplaceFile puts a file in place of another one, with the mode of that if there is one: readers see the old file or the new one.
 func ReplaceFile(path string, mode fs.FileMode, content []byte) error {
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
 		mode = info.Mode().Perm()
