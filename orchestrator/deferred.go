@@ -3,11 +3,8 @@ package orchestrator
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -34,13 +31,6 @@ type line struct {
 	Landed  bool      `json:"landed"` // the work with this finding is part of the epic
 	Why     string    `json:"why"`    // "minor": below the bar of the strictness; "outside": not about the change
 	review.Raised
-}
-
-// writeDeferred replaces deferredFile in dir.
-func writeDeferred(dir string, lines []byte) error {
-	path := filepath.Join(dir, deferredFile)
-	err := errors.Join(os.RemoveAll(path+".new"), os.WriteFile(path+".new", lines, 0o600)) // an agent's pipe would be waited for
-	return errors.Join(err, os.Rename(path+".new", path))
 }
 
 // deferredLines returns the lines of deferredFile.

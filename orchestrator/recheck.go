@@ -34,7 +34,7 @@ func (k *rechecker) recheck(ctx context.Context, wanted []bool) (again bool, err
 		}
 		return false, err
 	}
-	k.state.Summary.Tip, k.state.Summary.Regressed, k.state.Summary.Undone, k.state.Summary.Unchecked = tip, nil, nil, found.Skipped
+	k.state.Summary.Tip, k.state.Summary.Regressed, k.state.Summary.Undone = tip, nil, nil
 	return k.giveBack(found, wanted)
 }
 

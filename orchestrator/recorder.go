@@ -1,11 +1,13 @@
 package orchestrator
 
 import (
+	"path/filepath"
 	"time"
 
 	"relay/attempts"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
+	"relay/reanchor/git"
 )
 
 // recorder writes how attempts end, with their charge and gate.
@@ -51,7 +53,7 @@ func (c *recorder) writeDeferredFile(reviewed *attempts.Reviewed) {
 	}
 	var lines []byte
 	c.state.store.View(func(l *attempts.Ledger) { lines = deferredLines(l) })
-	if err := writeDeferred(c.state.o.Dir, lines); err != nil {
+	if err := git.ReplaceFile(filepath.Join(c.state.o.Dir, deferredFile), 0o600, lines); err != nil {
 		c.state.Notify(decide.Update{Kind: decide.Note, Text: deferredFile + " could not be written: " + err.Error()})
 	}
 }

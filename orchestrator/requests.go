@@ -80,7 +80,7 @@ func (r *requests) carryOut(ask Ask) (message string, err error) {
 		return "", err
 	}
 	r.of.Apply(now, ask.Task, ask.What)
-	s.Notify(decide.Update{Kind: decide.Request, Task: ask.Task, Text: message, Asked: ask.What})
+	s.Notify(decide.Update{Kind: decide.Request, Task: ask.Task, Text: message})
 	return message, nil
 }
 

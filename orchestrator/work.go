@@ -195,7 +195,6 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	r.state.WithLock(func() {
 		r.state.Notify(decide.Update{
 			Kind: decide.UpdateRun, Text: r.state.o.Run, Budget: r.limits.Budget.Summary(), Usage: r.state.o.Spent,
-			MaxUSD: r.state.o.Budget.Run.USD, MaxTokens: r.state.o.Budget.Run.Tokens,
 		})
 		for _, text := range slices.Concat(r.state.o.Remarks, warnings, closed) {
 			r.state.Notify(decide.Update{Kind: decide.Note, Text: text})

@@ -3,6 +3,7 @@ package blueprint
 import (
 	"bytes"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -165,7 +166,4 @@ func (d *document) lineStart(offset int) int {
 }
 
 // lineOf is the number of the line that holds an offset, from 1.
-func (d *document) lineOf(offset int) int {
-	behind, _ := slices.BinarySearch(d.begin, offset+1)
-	return behind
-}
+func (d *document) lineOf(offset int) int { return sort.SearchInts(d.begin, offset+1) }

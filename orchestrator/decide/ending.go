@@ -49,8 +49,6 @@ type Summary struct {
 	Undone []string
 	// Looks are the completed tasks of this run's selection that a person has to look at, see [attempts.TaskRecord].
 	Looks []string
-	// Unchecked are completed tasks whose checks did not run again, for want of time.
-	Unchecked []string
 	// Tip is the commit on which they were run; "" : nothing has landed, or the run was cut short.
 	Tip string
 }

@@ -17,18 +17,15 @@ type Update struct {
 	Max       int  // … of Max
 	Spent     bool // Failed: the task is gated next unless what it builds on changes first
 	Runner    string
-	Text      string               // clean, one line
-	Budget    string               // Run: what it may cost, in words; "" : anything
-	Outcome   attempts.Outcome     // Waiting: of the last attempt of the runner that is waited for
-	Fix       string               // Waiting: what a person can type for that runner; a watcher fills it in
-	Until     time.Time            // Waiting, Cramped
-	Elapsed   time.Duration        // Completed, Failed, Gated, Stopped: of the attempt
-	Usage     attempts.Usage       // Used: of the attempt so far; when it ended: of all of it; Run: what its caps count already
-	MaxUSD    float64              // Run: its cap in money; 0: none
-	MaxTokens int64                // Run: its cap in tokens; 0: none
-	Asked     attempts.RequestKind // Request
-	Looks     []attempts.Look      // Completed, Gated: what a person has to look at
-	Questions []string             // Completed, Gated: what the agent asks
+	Text      string           // clean, one line
+	Budget    string           // Run: what it may cost, in words; "" : anything
+	Outcome   attempts.Outcome // Waiting: of the last attempt of the runner that is waited for
+	Fix       string           // Waiting: what a person can type for that runner; a watcher fills it in
+	Until     time.Time        // Waiting, Cramped
+	Elapsed   time.Duration    // Completed, Failed, Gated, Stopped: of the attempt
+	Usage     attempts.Usage   // Used: of the attempt so far; when it ended: of all of it; Run: what its caps count already
+	Looks     []attempts.Look  // Completed, Gated: what a person has to look at
+	Questions []string         // Completed, Gated: what the agent asks
 	Counts    Counts
 }
 

@@ -159,7 +159,7 @@ func (r *ConfigGuard) mendAll(ctx context.Context) error {
 func (f *configFile) putBack() error {
 	err := git.RemoveTree(f.path)
 	if f.there {
-		err = errors.Join(os.MkdirAll(filepath.Dir(f.path), 0o755), git.ReplaceFile(f.path, f.content))
+		err = errors.Join(os.MkdirAll(filepath.Dir(f.path), 0o755), git.ReplaceFile(f.path, 0o644, f.content))
 	}
 	return err
 }

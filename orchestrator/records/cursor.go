@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"relay/reanchor/git"
 )
 
 // CursorFile says how far the records of an epic have been written. It is in relay's folder of the epic; without it everything is looked
@@ -35,8 +37,5 @@ func readCursor(dir string) (c cursor) {
 // save writes the file. A crash leaves the old one or the new one, or none: then records are looked for.
 func (c *cursor) save(dir string) error {
 	text, err := json.Marshal(c)
-	name := filepath.Join(dir, CursorFile)
-	temp := name + ".tmp"
-	_ = os.Remove(temp) // a link in its place would lead elsewhere
-	return errors.Join(err, os.WriteFile(temp, append(text, '\n'), 0o600), os.Rename(temp, name))
+	return errors.Join(err, git.ReplaceFile(filepath.Join(dir, CursorFile), 0o600, append(text, '\n')))
 }

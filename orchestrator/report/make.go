@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"relay/attempts/discussion"
@@ -120,25 +119,5 @@ func (m *builder) setHeadline(superseded bool) {
 func (m *builder) sumUsage() {
 	r, used := m.r, view.MoneyOf(m.Epic, m.Ledger, m.runs, m.Caps)
 	r.Usage, r.EpicUsage, r.Caps = used.Night, used.Epic, used.Caps
-	r.Agents = clean(m, shares(used.By, func(s *view.Spender) string { return s.Runner }))
-	r.Models = clean(m, shares(used.By, func(s *view.Spender) string { return s.Model }))
-}
-
-// shares returns what each name has used, the dearest first.
-func shares(by []view.Spender, name func(*view.Spender) string) []Share {
-	list := []Share{}
-	for i := range by {
-		s := &by[i]
-		at := slices.IndexFunc(list, func(o Share) bool { return o.Name == name(s) })
-		if at < 0 {
-			at = len(list)
-			list = append(list, Share{Name: name(s)})
-		}
-		list[at].Attempts, list[at].Unpriced = list[at].Attempts+s.Attempts, list[at].Unpriced+s.Unpriced
-		list[at].Add(s.Usage)
-	}
-	slices.SortStableFunc(list, func(a, b Share) int {
-		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens), cmp.Compare(a.Name, b.Name))
-	})
-	return list
+	r.Spenders = clean(m, used.By)
 }

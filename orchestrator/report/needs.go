@@ -21,7 +21,7 @@ func (m *builder) collectNeeds() {
 	collectQuestions(m)
 	advice(m)
 	m.collectNext()
-	addFlag(m, m.r.Next)
+	view.AddFlag(m.r.Next, m.Flag)
 }
 
 // addNeed records a task that needs a person. One that a person has stopped is tried again by the next run.
@@ -38,15 +38,6 @@ func (m *builder) addNeed(row *view.Row) {
 	}
 	need.Type = row.Commands()
 	m.r.Needs = append(m.r.Needs, need)
-}
-
-// addFlag has commands name the epic.
-func addFlag(m *builder, list []view.Command) {
-	for i := range list {
-		if strings.HasPrefix(list[i].Type, "relay ") && !strings.HasPrefix(list[i].Type, "relay config") {
-			list[i].Type += m.Flag
-		}
-	}
 }
 
 // advice adds what to do about a limit that has ended the run.
@@ -99,9 +90,8 @@ func collectQuestions(m *builder) {
 		open := strings.Join(m.Ledger.Record(t.ID).OpenQuestions(), " ")
 		if open != "" && (t.Gate == nil || t.Gate.Reason != attempts.AwaitsAnswer) {
 			answer := []view.Command{{Type: view.Answering(t.ID).Type, For: "its next agent, and those that build on it, get the answer"}}
-			addFlag(m, answer)
 			m.r.Questions = append(m.r.Questions, clean(m, Need{
-				Task: t.ID, Title: t.Title, Reason: attempts.AwaitsAnswer, Detail: open, Type: answer,
+				Task: t.ID, Title: t.Title, Reason: attempts.AwaitsAnswer, Detail: open, Type: view.AddFlag(answer, m.Flag),
 			}))
 		}
 	}

@@ -31,8 +31,7 @@ type Report struct {
 	Next      []view.Command `json:"next"`                  // what to type, in this order
 	Judged    *EpicReview    `json:"epic_review,omitempty"` // the newest review of the whole epic
 	Usage     attempts.Usage `json:"usage"`
-	Agents    []Share        `json:"agents"` // the dearest first
-	Models    []Share        `json:"models"`
+	Spenders  view.Spenders  `json:"spenders"`      // agents with their models, the dearest first
 	EpicUsage attempts.Usage `json:"usage_of_epic"` // of all runs there ever were
 	Caps      []view.Cap     `json:"caps"`
 	Waits     []view.Wait    `json:"waits"`
@@ -91,14 +90,6 @@ type Need struct {
 
 // LookAt is the reason of a need of a completed task that a person has to look at; Need.Detail says what relay saw.
 const LookAt attempts.Reason = "look"
-
-// Share holds what one agent, or one model, has used.
-type Share struct {
-	Name     string `json:"name,omitempty"` // empty: it did not say
-	Attempts int    `json:"attempts"`
-	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something without a known price
-	attempts.Usage
-}
 
 // Task is one task. It has only its state if it had no attempt in these runs and is not gated.
 type Task struct {

@@ -171,20 +171,17 @@ func TestTotals(t *testing.T) {
 	if got, want := r.Criteria, (Criteria{Met: 2, NotMet: 1, Unproven: 3}); got != want {
 		t.Errorf("criteria %+v, want %+v", got, want)
 	}
-	tasks, agents, models := *r.Judged.Usage, attempts.Usage{}, attempts.Usage{}
+	tasks, spenders := *r.Judged.Usage, attempts.Usage{}
 	for i := range r.Tasks {
 		if u := r.Tasks[i].Usage; u != nil {
 			tasks.Add(*u)
 		}
 	}
-	for _, s := range r.Agents {
-		agents.Add(s.Usage)
-	}
-	for _, s := range r.Models {
-		models.Add(s.Usage)
+	for _, s := range r.Spenders {
+		spenders.Add(s.Usage)
 	}
 	want := attempts.Usage{InputTokens: 7*120_000 + 6_000, CachedTokens: 700_000, OutputTokens: 21_110, CostUSD: 9}
-	for of, got := range map[string]attempts.Usage{"night": r.Usage, "tasks": tasks, "agents": agents, "models": models} {
+	for of, got := range map[string]attempts.Usage{"night": r.Usage, "tasks": tasks, "spenders": spenders} {
 		if got != want {
 			t.Errorf("%s used %+v, want %+v", of, got, want)
 		}

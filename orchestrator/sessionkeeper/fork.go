@@ -2,10 +2,10 @@ package sessionkeeper
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 
 	"relay/attempts"
+	"relay/reanchor/git"
 	"relay/runners"
 )
 
@@ -34,11 +34,7 @@ func (f *Fork) Write(folder string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(folder, ForkFile)
-	if err := os.WriteFile(path+".part", append(text, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".part", path)
+	return git.ReplaceFile(filepath.Join(folder, ForkFile), 0o600, append(text, '\n'))
 }
 
 func (f *Fork) context() string {

@@ -10,11 +10,14 @@ import (
 	"relay/orchestrator/verdict"
 )
 
-// addFlag has a command name the epic.
-func addFlag(c *Command, flag string) {
-	if strings.HasPrefix(c.Type, "relay ") && !strings.HasPrefix(c.Type, "relay config") {
-		c.Type += flag
+// AddFlag has commands name the epic.
+func AddFlag(list []Command, flag string) []Command {
+	for k := range list {
+		if c := &list[k]; strings.HasPrefix(c.Type, "relay ") && !strings.HasPrefix(c.Type, "relay config") {
+			c.Type += flag
+		}
 	}
+	return list
 }
 
 // forAll has the commands that decide on the task of a row decide on all that it stands for.

@@ -165,13 +165,11 @@ func changesOf(b *Builder) Changed {
 		}
 	}
 	if c.Files = len(files); c.Branch != "" && c.Landings > 0 {
-		if c.Finished == "" {
+		if c.Finished == "" && !b.in.Running { // relay finish refuses while a run is on
 			c.Next = append(c.Next, Finish(c.From))
 		}
 		c.Next = append(c.Next, Command{"relay retry " + undo, "has a landed task done again"})
 	}
-	for k := range c.Next {
-		addFlag(&c.Next[k], b.in.Flag)
-	}
+	AddFlag(c.Next, b.in.Flag)
 	return c
 }

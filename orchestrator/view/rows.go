@@ -42,12 +42,7 @@ func (b *Builder) row(i int) *Row {
 		r.Frees, r.FreesAll = f.first, f.all
 	}
 	b.explain(r, i, rec)
-	if r.First != nil {
-		addFlag(r.First, b.in.Flag)
-	}
-	for k := range r.Choices {
-		addFlag(&r.Choices[k], b.in.Flag)
-	}
+	r.offer(AddFlag(r.Commands(), b.in.Flag))
 	return r
 }
 

@@ -104,14 +104,15 @@ const (
 	AgentFree  WaitKind = "free" // it may be asked again
 )
 
-// Sentence has the parts of the first line: "33 of 40 tasks are done, 2 of them want a look, 2 still run, and 3 need you. Answer T26 first:
-// T38 waits for it."
+// Sentence has the parts of the first line: "33 of 40 tasks done, 2 to look at, 3 more need you, 2 running, 2 waiting. Answer T26 first:
+// T38 waits for it." All but the looks add up to the tasks.
 type Sentence struct {
 	Done    int    `json:"done"` // those to look at included
 	Total   int    `json:"total"`
 	Running int    `json:"running"`
-	Looks   int    `json:"looks"`           // of those that are done
-	NeedYou int    `json:"need_you"`        // tasks, not rows, besides those to look at
+	Looks   int    `json:"looks"`    // of those that are done
+	NeedYou int    `json:"need_you"` // tasks, not rows, besides those to look at
+	Waiting int    `json:"waiting"`
 	Start   string `json:"start,omitempty"` // the clause on what to do first, without a full stop; "": nothing needs a person
 	Task    string `json:"task,omitempty"`  // that the clause is about
 }

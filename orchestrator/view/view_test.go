@@ -75,12 +75,12 @@ func TestNights(t *testing.T) {
 func TestSentence(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]view.Sentence{
-		"0 of 1 task is done.":                                        {Total: 1},
-		"1 of 1 task is done.":                                        {Done: 1, Total: 1},
-		"1 of 2 tasks is done, and 1 still runs.":                     {Done: 1, Total: 2, Running: 1},
-		"All 4 tasks are done, 1 of them wants a look. Look at T2.":   {Done: 4, Total: 4, Looks: 1, Start: "Look at T2"},
-		"31 of 40 tasks are done, 2 of them want a look.":             {Done: 31, Total: 40, Looks: 2},
-		"0 of 9 tasks are done, 2 still run, and 3 need you. Do: it.": {Total: 9, Running: 2, NeedYou: 3, Start: "Do: it"},
+		"0 of 1 task done.":                                             {Total: 1},
+		"1 of 2 tasks done, 1 running.":                                 {Done: 1, Total: 2, Running: 1},
+		"All 4 tasks done, 1 to look at. Look at T2.":                   {Done: 4, Total: 4, Looks: 1, Start: "Look at T2"},
+		"31 of 40 tasks done, 2 to look at, 9 waiting.":                 {Done: 31, Total: 40, Looks: 2, Waiting: 9},
+		"0 of 9 tasks done, 3 need you, 2 running, 4 waiting. Do: it.":  {Total: 9, Running: 2, NeedYou: 3, Waiting: 4, Start: "Do: it"},
+		"7 of 9 tasks done, 1 to look at, 1 more needs you, 1 running.": {Done: 7, Total: 9, Looks: 1, Running: 1, NeedYou: 1},
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -121,7 +121,7 @@ func TestAhead(t *testing.T) {
 		f  *view.Forecast
 	}{
 		"done about 04:00 (03:00 to 06:00), $31 (24 to 45) of 60":         {night, &dear},
-		"all but 41 done about 03:00 (02:30 to 04:00)":                    {night, &gated},
+		"rest done about 03:00 (02:30 to 04:00)":                          {night, &gated},
 		"T2 done about 03:00 (02:30 to 04:00)":                            {night, &one},
 		"done about Sat 2026-01-03 02:00 (14:00 to Sun 2026-01-04 02:00)": {night, &days},
 		"about 33 of 40 done by 02:30 (32 to 35)":                         {late, &dear},

@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"relay/epic/plaintext"
@@ -11,7 +10,9 @@ import (
 // sentenceOf returns the parts of the first line of a view; needs is how many tasks need a person.
 func sentenceOf(n *Night, needs int) Sentence {
 	c := n.Counts
-	s := Sentence{Done: c.Group(IsDone), Total: c.Total(), Looks: c[Look], Running: c[Running], NeedYou: needs - c[Look]}
+	s := Sentence{
+		Done: c.Group(IsDone), Total: c.Total(), Looks: c[Look], Running: c[Running], NeedYou: needs - c[Look], Waiting: c.Group(Waiting),
+	}
 	if len(n.Needs) == 0 {
 		return s
 	}
@@ -31,25 +32,21 @@ func sentenceOf(n *Night, needs int) Sentence {
 
 // String returns the sentence in words.
 func (s Sentence) String() string {
-	of := s.Done
-	if s.Total == 1 {
-		of = 1
-	}
-	parts := []string{fmt.Sprintf("%d of %s %s done", s.Done, plaintext.Count(s.Total, "task"), plaintext.Verb(of, "is", "are"))}
+	said := fmt.Sprintf("%d of %s done", s.Done, plaintext.Count(s.Total, "task"))
 	if s.Done == s.Total && s.Total > 1 {
-		parts[0] = fmt.Sprintf("All %d tasks are done", s.Total)
+		said = fmt.Sprintf("All %d tasks done", s.Total)
 	}
-	add := func(n int, format, one, many string) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf(format, n, plaintext.Verb(n, one, many)))
+	need := plaintext.Verb(s.NeedYou, "needs you", "need you")
+	if s.Looks > 0 {
+		need = "more " + need
+	}
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{s.Looks, "to look at"}, {s.NeedYou, need}, {s.Running, "running"}, {s.Waiting, "waiting"}} {
+		if part.n > 0 {
+			said += fmt.Sprintf(", %d %s", part.n, part.what)
 		}
-	}
-	add(s.Looks, "%d of them %s a look", "wants", "want")
-	add(s.Running, "%d still %s", "runs", "run")
-	add(s.NeedYou, "%d %s you", "needs", "need")
-	said := strings.Join(parts, ", ")
-	if n := len(parts); n > 1 && s.Running+s.NeedYou > 0 {
-		said = strings.Join(parts[:n-1], ", ") + ", and " + parts[n-1]
 	}
 	if s.Start != "" {
 		said += ". " + s.Start
@@ -57,11 +54,19 @@ func (s Sentence) String() string {
 	return said + "."
 }
 
+// Gloss explains the state that its word does not; "": no task is in it.
+func (n *Night) Gloss() string {
+	if n.Counts[Gated] == 0 {
+		return ""
+	}
+	return "gated: not tried again until you say so"
+}
+
 // leastDone is from how many completed tasks on a forecast is shown.
 const leastDone = 3
 
 // Ahead says, with bounds that eight of ten such runs keep, when the run ends and what it costs, or what is left to do if none is on; "":
-// there is too little to judge by.
+// there is too little to judge by. The rest are the tasks that no person keeps from running.
 func (n *Night) Ahead(zone *time.Location) string {
 	f := n.Forecast
 	if f == nil || f.BasedOn < leastDone {
@@ -71,7 +76,7 @@ func (n *Night) Ahead(zone *time.Location) string {
 	if len(f.Of) > 0 {
 		done = plaintext.Some(f.Of, 3) + " "
 	} else if f.LeftOut > 0 {
-		done = fmt.Sprintf("all but %d ", f.LeftOut)
+		done = "rest "
 	}
 	at := func(t time.Time) string { return Near(t, n.At, zone) }
 	switch now := n.Counts.Group(IsDone); {

@@ -112,9 +112,8 @@ func CopyFile(from, to string) error {
 	return errors.Join(err, dst.Close())
 }
 
-// ReplaceFile puts a file in place of another one, so that no git reads half of it.
-func ReplaceFile(path string, content []byte) error {
-	mode := fs.FileMode(0o644)
+// ReplaceFile puts a file in place of another one, with the mode of that if there is one: readers see the old file or the new one.
+func ReplaceFile(path string, mode fs.FileMode, content []byte) error {
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
 		mode = info.Mode().Perm()
 	}

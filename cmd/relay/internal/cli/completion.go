@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/project"
 	"relay/epic"
 	"relay/epic/each"
 	"relay/epic/plaintext"
@@ -72,8 +71,6 @@ func (c completer) flag(f *pflag.Flag) cobra.CompletionFunc {
 		return nil
 	case f.Name == "runner":
 		find = c.agents
-	case f.Name == "epic":
-		find = c.epics
 	case f.Name == "task":
 		find = c.tasks
 	}
@@ -147,22 +144,4 @@ func (c completer) agents(cmd *cobra.Command, _ []string) (list []string) {
 		}
 	}
 	return list
-}
-
-// epics offers the epics of playlists.
-func (c completer) epics(cmd *cobra.Command, _ []string) []string {
-	epic := c.app.Epic
-	c.app.Epic = "" // half of an id is that of no epic
-	defer func() { c.app.Epic = epic }()
-	p, err := c.app.LocateAnyhow(cmd.Context())
-	if err != nil {
-		return nil
-	}
-	ids := project.Listed(p)
-	for i, id := range ids {
-		if plan, err := p.OfEpic(id).Plan(); err == nil {
-			ids[i] += "\t" + plan.Epic.Title
-		}
-	}
-	return ids
 }

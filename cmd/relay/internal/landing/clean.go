@@ -26,12 +26,12 @@ type Clean struct {
 	OlderThan string
 }
 
-// cleaned is what relay clean --json prints, with names as seen from the repository.
-type cleaned struct {
-	Version int               `json:"version"`
-	DryRun  bool              `json:"dry_run"`
-	Removed []finish.Leftover `json:"removed"` // or would be, with DryRun
-	Kept    []finish.Leftover `json:"kept"`
+// cleaned is what relay clean --json prints: leftovers with names as seen from the repository, or folders of repositories.
+type cleaned[T finish.Leftover | slot.Folder] struct {
+	Version int  `json:"version"`
+	DryRun  bool `json:"dry_run"`
+	Removed []T  `json:"removed"` // or would be, with DryRun
+	Kept    []T  `json:"kept"`
 }
 
 // ended is a project of which no run begins until release is called.
@@ -84,7 +84,7 @@ func (o Clean) Remains(ctx context.Context) error {
 		o.App.WarnKilled(p.view)
 		relayfiles.OpenOf(p.Dir, p.plan.Epic.ID, p.view.Ledger).Keep(found, finder.Worktrees)
 	}
-	answer := cleaned{Version: 1, DryRun: o.DryRun, Removed: []finish.Leftover{}, Kept: []finish.Leftover{}}
+	answer := cleaned[finish.Leftover]{Version: 1, DryRun: o.DryRun, Removed: []finish.Leftover{}, Kept: []finish.Leftover{}}
 	var going []finish.Leftover
 	for _, l := range found {
 		if l.Why == "" {
@@ -110,7 +110,7 @@ func (o Clean) Remains(ctx context.Context) error {
 }
 
 // remove removes one thing, unless it must stay by now.
-func (o Clean) remove(ctx context.Context, finder finish.Remains, l finish.Leftover, answer *cleaned) bool {
+func (o Clean) remove(ctx context.Context, finder finish.Remains, l finish.Leftover, answer *cleaned[finish.Leftover]) bool {
 	err := finder.Remove(ctx, l)
 	if err == nil {
 		return true
@@ -161,14 +161,6 @@ func (o Clean) finish(answer any, sure bool, n int, done string) error {
 	return nil
 }
 
-// cleanedAll is what relay clean --all --json prints.
-type cleanedAll struct {
-	Version int           `json:"version"`
-	DryRun  bool          `json:"dry_run"`
-	Removed []slot.Folder `json:"removed"` // or would be, with DryRun: their repositories are gone
-	Kept    []slot.Folder `json:"kept"`
-}
-
 // All lists the worktrees, and removes those of repositories that are not there any more.
 func (o Clean) All() error {
 	state := project.StateDir(o.App.Environ)
@@ -179,7 +171,7 @@ func (o Clean) All() error {
 	if err != nil {
 		return err
 	}
-	answer := cleanedAll{Version: 1, DryRun: o.DryRun, Removed: []slot.Folder{}, Kept: []slot.Folder{}}
+	answer := cleaned[slot.Folder]{Version: 1, DryRun: o.DryRun, Removed: []slot.Folder{}, Kept: []slot.Folder{}}
 	for _, f := range list {
 		whose := "of " + plaintext.FirstOf(f.Repository, "no repository") + "; relay clean there removes what it does not need"
 		if f.Gone {

@@ -36,7 +36,7 @@ func TestCleanKeepsWhatHasChangedSinceItAsked(t *testing.T) {
 	repo2("branch", "-f", "relay-tasks/20260101-x/T1")
 	repo2("reset", "-q", "--hard", "HEAD~")
 	var said bytes.Buffer
-	var answer cleaned
+	var answer cleaned[finish.Leftover]
 	if (Clean{App: &cli.App{Err: terminal.NewWriter(&said)}}).remove(t.Context(), yard, found[0], &answer) {
 		t.Error("it was removed")
 	}

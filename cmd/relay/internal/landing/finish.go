@@ -108,7 +108,7 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 	}
 	l := status.Printer{Width: terminal.Columns(f.App.Err.Dest), Flag: p.EpicFlag()}
 	if err = status.AskLooks(f.App.Err, l, f.JSON, f.answer.Looks, ask); err == nil {
-		f.answer.Untested, err = candidate{f}.check(ctx)
+		f.answer.Untested, err = candidate{&f.Finish, f.project, f.plan, f.view, f.step}.check(ctx)
 	}
 	if err == nil {
 		err = f.land(ctx, store)
@@ -127,7 +127,7 @@ func (f *finishing) land(ctx context.Context, store *attempts.Store) (err error)
 		if wrong != nil {
 			return wrong
 		}
-		f.answer.Request, err = opener{f}.open(ctx, text)
+		f.answer.Request, err = opener{f.App, f.DryRun, f.project, f.plan, f.step}.open(ctx, text)
 		err = errors.Join(err, f.requested(store))
 	case f.PR:
 	case !f.DryRun && f.step.How != finish.NothingToLand:

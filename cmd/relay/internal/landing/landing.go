@@ -19,6 +19,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
@@ -31,26 +32,32 @@ import (
 )
 
 // candidate is the work of an epic that is to land.
-// With PR it is for a pull request, and is not joined with the branch here.
-type candidate struct{ *finishing }
+// With the flag PR it is for a pull request, and is not joined with the branch here.
+type candidate struct {
+	flags   *Finish
+	project *project.Project
+	plan    *project.Plan
+	view    *attempts.View
+	step    *finish.Step
+}
 
 // check refuses commits that add secrets, and a result on which a check of the epic fails that passes on the branch now. The checks run
 // only where there is a doubt, and not with NoChecks or DryRun. It reports whether the work would be joined untested with what others did.
 func (c candidate) check(ctx context.Context) (untested bool, err error) {
-	if untested = c.step.How == finish.MergeCommit || c.step.How == finish.Replay; c.step.How == finish.NothingToLand || c.DryRun {
+	if untested = c.step.How == finish.MergeCommit || c.step.How == finish.Replay; c.step.How == finish.NothingToLand || c.flags.DryRun {
 		return untested, nil
 	}
 	if err := c.refuseSecrets(ctx); err != nil {
 		return untested, err
 	}
 	why := c.doubt()
-	if why == "" || c.NoChecks {
+	if why == "" || c.flags.NoChecks {
 		return untested, nil
 	}
-	fmt.Fprintf(c.App.Err, "relay: %s: running the checks of the epic on the result\n", why)
+	fmt.Fprintf(c.flags.App.Err, "relay: %s: running the checks of the epic on the result\n", why)
 	red, err := c.test(ctx)
 	for _, how := range red {
-		fmt.Fprintf(c.App.Err, "relay: warning: %s, as on %s\n", how, c.step.Into)
+		fmt.Fprintf(c.flags.App.Err, "relay: warning: %s, as on %s\n", how, c.step.Into)
 	}
 	return err != nil, err
 }
@@ -59,7 +66,7 @@ func (c candidate) check(ctx context.Context) (untested bool, err error) {
 func (c candidate) refuseSecrets(ctx context.Context) error {
 	found, err := collect.Search{Repo: c.project.Git, Rules: c.project.Redactor()}.Commits(ctx, c.step.Old, c.step.Tip)
 	if errors.Is(err, git.ErrTooMuch) {
-		fmt.Fprintf(c.App.Err, "relay: warning: the commits of %s are too large to be searched for secrets\n", c.step.Name)
+		fmt.Fprintf(c.flags.App.Err, "relay: warning: the commits of %s are too large to be searched for secrets\n", c.step.Name)
 		return nil
 	}
 	if err != nil {
@@ -76,7 +83,7 @@ func (c candidate) refuseSecrets(ctx context.Context) error {
 		approved := len(rec.Looks()) == 0 && slices.ContainsFunc(rec.Attempts, func(a attempts.Attempt) bool {
 			return slices.ContainsFunc(a.Receipt.Looks, func(l attempts.Look) bool { return l.Cause == verdict.SecretFound })
 		})
-		if approved || c.NoChecks && len(rec.Looks()) == 0 {
+		if approved || c.flags.NoChecks && len(rec.Looks()) == 0 {
 			continue
 		}
 		if open = append(open, fmt.Sprintf("%s in %.12s", s, s.Commit)); hint == "" && len(rec.Looks()) > 0 {
@@ -101,7 +108,7 @@ func (c candidate) taskOf(ctx context.Context, commit string) (string, error) {
 
 // doubt says why the checks of the epic have not been seen to pass on what would land; "": they have.
 func (c candidate) doubt() string {
-	merged := !c.PR && (c.step.How == finish.MergeCommit || c.step.How == finish.Replay)
+	merged := !c.flags.PR && (c.step.How == finish.MergeCommit || c.step.How == finish.Replay)
 	switch {
 	case c.step.How == finish.NothingToLand || len(c.plan.Epic.Checks) == 0:
 		return ""
@@ -129,15 +136,15 @@ func (c candidate) recorded() bool {
 // lands on. It returns what fails on both.
 func (c candidate) test(ctx context.Context) (before []string, err error) {
 	commit := c.step.New
-	if c.PR || c.step.How == finish.FastForward {
+	if c.flags.PR || c.step.How == finish.FastForward {
 		commit = c.step.Tip
 	}
-	g, err := cli.StartGuardian(c.App, func() error { return nil })
+	g, err := cli.StartGuardian(c.flags.App, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	s := session.Options{App: c.App}
+	s := session.Options{App: c.flags.App}
 	o := s.RunOptions(ctx, c.project, c.plan)
 	o.Supervisor, o.Isolation = g, engine.IsolationWorktree
 	open, err := o.EngineFactory()

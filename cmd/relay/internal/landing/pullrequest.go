@@ -52,7 +52,13 @@ var hostTools = []hostTool{
 }
 
 // opener pushes the branch of an epic and opens a pull request for it.
-type opener struct{ *finishing }
+type opener struct {
+	app     *cli.App
+	dryRun  bool
+	project *project.Project
+	plan    *project.Plan
+	step    *finish.Step
+}
 
 // open pushes the branch and opens a pull request for it, as far as that can be done from here: the request's Commands are what is left to
 // type. With DryRun nothing is done. It fails when the branch cannot be pushed, or the host refuses.
@@ -63,7 +69,7 @@ func (o opener) open(ctx context.Context, body string) (*pullRequest, error) {
 	}
 	r := &pullRequest{
 		Remote: remote.Name, Base: remote.Branch, Head: o.step.Name,
-		Title: plaintext.Fit(o.plan.Epic.Title, 200), BodyFile: o.project.File("pull-request.md"), Body: o.App.Secrets.Text(body),
+		Title: plaintext.Fit(o.plan.Epic.Title, 200), BodyFile: o.project.File("pull-request.md"), Body: o.app.Secrets.Text(body),
 	}
 	if project.SameFile(".", o.project.Root) {
 		r.BodyFile = o.project.Rel(r.BodyFile)
@@ -73,7 +79,7 @@ func (o opener) open(ctx context.Context, body string) (*pullRequest, error) {
 	if tool != nil {
 		manual = tool.typed(r)
 	}
-	if o.DryRun {
+	if o.dryRun {
 		r.Commands = []string{o.step.PushCommand(remote.Name), manual}
 		return r, nil
 	}
@@ -93,7 +99,7 @@ func (o opener) open(ctx context.Context, body string) (*pullRequest, error) {
 
 // create makes the pull request with the host's program, or updates the one that is there.
 func (o opener) create(ctx context.Context, tool *hostTool, r *pullRequest) error {
-	fmt.Fprintf(o.App.Err, "relay: asking %s to open a pull request\n", tool.name)
+	fmt.Fprintf(o.app.Err, "relay: asking %s to open a pull request\n", tool.name)
 	output, err := o.run(ctx, tool.name, tool.create(r))
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && lastLink(output) != "" { // something it has started goes on
 		r.URL = lastLink(output)
@@ -166,7 +172,7 @@ func hostOf(address string) string {
 
 // run starts a host's program at the root of the repository, and returns what it printed.
 func (o opener) run(ctx context.Context, name string, args []string) (string, error) {
-	return cli.RunHost(ctx, o.project.Root, o.App.Environ, name, args...)
+	return cli.RunHost(ctx, o.project.Root, o.app.Environ, name, args...)
 }
 
 // lastLink returns the last address in what a program printed.

@@ -245,26 +245,16 @@ func ComparePlans(before, after *Plan) PlanChanges {
 }
 
 // Downstream returns the ids of all tasks that depend on a task, directly or not, in file order.
-func (p *Plan) Downstream(id string) []string {
-	g := p.Graph
-	start, ok := g.Index(id)
-	if !ok {
-		return nil
+func (p *Plan) Downstream(id string) (ids []string) {
+	g, below := p.Graph, map[int]bool{}
+	if start, ok := g.Index(id); ok {
+		below[start] = true
 	}
-	seen := make([]bool, g.Len())
-	for stack := []int{start}; len(stack) > 0; {
-		i := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, d := range g.Dependants(i) {
-			if !seen[d] {
-				seen[d] = true
-				stack = append(stack, d)
-			}
-		}
+	for _, i := range g.Order() {
+		below[i] = below[i] || slices.ContainsFunc(g.Deps(i), func(d int) bool { return below[d] })
 	}
-	var ids []string
-	for i, found := range seen {
-		if found {
+	for i := range g.Len() {
+		if below[i] && g.ID(i) != id {
 			ids = append(ids, g.ID(i))
 		}
 	}

@@ -8,10 +8,8 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template"
-	"time"
 
 	"github.com/clipperhouse/displaywidth"
 
@@ -123,44 +121,11 @@ func padLeft(s string, width int) string {
 	return strings.Repeat(" ", max(width-displaywidth.String(s), 0)) + s
 }
 
-// jobs draws the timeline of a night that is not small, a line for each job.
+// jobs draws the timeline of a night that is not small.
 func (t *sheet) jobs(n *page.Words) string {
 	line := n.Timeline
 	if line == nil || len(line.Spans) == 0 || line.Jobs > 16 || n.Counts.Total() <= smallNight {
 		return ""
 	}
-	width, long := t.width-3, max(line.To.Sub(line.From), time.Minute)
-	at := func(when time.Time) int {
-		if when.IsZero() {
-			when = line.To
-		}
-		return min(max(int(float64(width)*float64(when.Sub(line.From))/float64(long)), 0), width)
-	}
-	rows := make([][]rune, line.Jobs+1) // the first has the hours
-	for i := range rows {
-		rows[i] = []rune(strings.Repeat(" ", width))
-	}
-	last := -7
-	for hour := line.From.Truncate(time.Hour).Add(time.Hour); hour.Before(line.To); hour = hour.Add(time.Hour) {
-		if x := at(hour); x-last > 6 && x+5 <= width {
-			copy(rows[0][x:], []rune(n.Clock(hour)))
-			last = x
-		}
-	}
-	for _, s := range line.Spans {
-		s.Task = strings.TrimPrefix(s.Task, "T")
-		from := at(s.From)
-		terminal.Pen{Attempt: '-', Failed: 'x'}.Draw(rows[s.Job], &s, from, max(at(s.To), min(from+1, width))-1)
-	}
-	var drawn strings.Builder
-	drawn.WriteString("\n" + t.paint.Strong("TIMELINE") + "\n")
-	for job, row := range rows {
-		name := ""
-		if job > 0 {
-			name = strconv.Itoa(job)
-		}
-		fmt.Fprintf(&drawn, "%-2s %s\n", name, strings.TrimRight(string(row), " "))
-	}
-	drawn.WriteString(t.paint.Dim("   - attempt  + checks  ~ review  x failed") + "\n")
-	return drawn.String()
+	return "\n" + t.paint.Strong("TIMELINE") + "\n" + terminal.Timeline(line, t.width, n.O.Zone, t.ascii) + "\n"
 }

@@ -229,7 +229,7 @@ func TestPages(t *testing.T) {
 	sv := serving(t, 40, 0, Options{})
 	for path, want := range map[string]string{
 		"": "Needs you", "graph": "Task graph in", "timeline": "Timeline from", "money": "Money by agent", "runs": "25 Nov",
-		"run/20261125T220000Z-7c1e": "Needs you", "task/T1": "attempt", "rows/done/0": "T1", "part/head": "tasks are done",
+		"run/20261125T220000Z-7c1e": "Needs you", "task/T1": "attempt", "rows/done/0": "T1", "part/head": "tasks done",
 		"files/style.css": "--bg", "files/script.js": "EventSource", "task/T1/checks": "",
 	} {
 		code, text, _ := sv.ask(t, "GET", sv.base+path, nil, nil)

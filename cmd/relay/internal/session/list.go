@@ -64,7 +64,7 @@ func RunList(ctx context.Context, o *Options, t ListTarget) error {
 	l := &listRun{command: c, o: o, project: t.Project, list: t.List, began: time.Now(), epics: make([]ListedSummary, len(t.List.Listed))}
 	l.work(ctx)
 	c.end()
-	l.print()
+	l.print(context.WithoutCancel(ctx))
 	switch {
 	case l.failure != nil:
 		return l.failure

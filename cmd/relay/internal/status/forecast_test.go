@@ -50,10 +50,10 @@ func TestFinishEstimate(t *testing.T) {
 		now  time.Time
 		want string
 	}{
-		"just begun":    {v, start, "all but 3 done about 03:32 (01:08 to 09:31), $2 (1 to 6)"},
-		"a while later": {v, start.Add(time.Hour), "all but 3 done about 04:31 (02:08 to 09:51), $3 (1 to 6)"},
-		"one at a time": {&alone, start, "all but 3 done about 04:57 (01:42 to 11:46), $2 (1 to 6)"},
-		"not running":   {&dead, start, "all but 3 done in about 3h34m (1h10m to 9h32m) with 2 jobs, $2 (1 to 6)"},
+		"just begun":    {v, start, "rest done about 03:32 (01:08 to 09:31), $2 (1 to 6)"},
+		"a while later": {v, start.Add(time.Hour), "rest done about 04:31 (02:08 to 09:51), $3 (1 to 6)"},
+		"one at a time": {&alone, start, "rest done about 04:57 (01:42 to 11:46), $2 (1 to 6)"},
+		"not running":   {&dead, start, "rest done in about 3h34m (1h10m to 9h32m) with 2 jobs, $2 (1 to 6)"},
 	} {
 		s := New(pl, c.view, 3, false)
 		s.AddForecast(configured("worktree", 2), c.now)
@@ -80,10 +80,10 @@ func TestFinishEstimate(t *testing.T) {
 		want string
 	}{
 		"it ends too early":      {until(start.Add(2 * time.Hour)), "about 4 of 8 done by 01:59 (2 to 5)"},
-		"it may end too soon":    {until(start.Add(4 * time.Hour)), "all but 3 done about 03:32 (01:08 to 09:31), $2 (1 to 6)"},
-		"every agent is limited": {limited, "all but 3 done about 06:22 (04:38 to 11:19), $2 (1 to 6)"},
-		"it is paused":           {paused, "all but 3 done in about 3h34m (1h10m to 9h32m) with 2 jobs, $2 (1 to 6)"},
-		"it waits":               {starved, "all but 3 done about 14:10 (12:38 to 18:51), $2 (1 to 6)"},
+		"it may end too soon":    {until(start.Add(4 * time.Hour)), "rest done about 03:32 (01:08 to 09:31), $2 (1 to 6)"},
+		"every agent is limited": {limited, "rest done about 06:22 (04:38 to 11:19), $2 (1 to 6)"},
+		"it is paused":           {paused, "rest done in about 3h34m (1h10m to 9h32m) with 2 jobs, $2 (1 to 6)"},
+		"it waits":               {starved, "rest done about 14:10 (12:38 to 18:51), $2 (1 to 6)"},
 		"one task":               {chosen, "T2 done about 01:13 (00:18 to 04:32), $1 (0 to 2)"},
 	} {
 		p := configured("worktree", 2)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
@@ -127,6 +128,13 @@ func WriteList(w io.Writer, s *List, l Printer) {
 			}
 		}
 	}
+	l.Print(w, "", "nextlist", s)
+}
+
+// WriteListSummary writes the state of a playlist at the end of a run that took so long.
+func WriteListSummary(w io.Writer, s *List, l Printer, took time.Duration) {
+	l.Print(w, "", "list", s)
+	fmt.Fprintf(w, "time   %s\n", plaintext.Span(took))
 	l.Print(w, "", "nextlist", s)
 }
 

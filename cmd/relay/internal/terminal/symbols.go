@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"relay/attempts"
 	"relay/orchestrator/view"
 )
 
@@ -26,30 +25,4 @@ func Symbols(of view.State, ascii bool) (row, bar string) {
 	}
 	at := max(slices.Index(view.States(), of), 0)
 	return string([]rune(rows)[at]), string([]rune(bars)[at])
-}
-
-// Pen draws the spans of jobs into lines of a timeline, a character a column.
-type Pen struct {
-	Attempt, Failed rune
-	Spare           int // columns that the name of a task leaves of its attempt
-}
-
-// Draw draws an attempt with its task, or its checks and reviews over it, up to a column that is included.
-func (p Pen) Draw(row []rune, s *view.Span, from, to int) {
-	fill := map[view.SpanKind]rune{view.SpanAttempt: p.Attempt, view.SpanChecks: '+', view.SpanReview: '~'}[s.Kind]
-	if fill == 0 || from > to {
-		return // the others have no job
-	}
-	for x := from; x <= to; x++ {
-		row[x] = fill
-	}
-	if s.Kind != view.SpanAttempt {
-		return
-	}
-	if id := []rune(s.Task); len(id)+p.Spare <= to-from+1 {
-		copy(row[from:], id)
-	}
-	if s.Result == attempts.ResultFailure {
-		row[to] = p.Failed
-	}
 }

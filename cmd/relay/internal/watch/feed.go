@@ -93,7 +93,7 @@ func (f *Feed) Page(ctx context.Context, page leaf, row *view.Row, width int) st
 	if page == graphPage {
 		return graphText(f.night.Plan.Epic, f.night.Plan.Graph, f.night.Model.Graph(f.app.Now()))
 	} else if page == timePage {
-		return f.style.timeline(f.night.Model.Timeline(f.app.Now()), width)
+		return terminal.Timeline(f.night.Model.Timeline(f.app.Now()), width, f.style.zone, f.style.ascii)
 	}
 	out, app := agentlog.Window{Most: mostShown}, *f.app
 	app.Out = terminal.NewWriter(&out)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/clipperhouse/displaywidth"
 
 	"relay/epic/plaintext"
 	"relay/orchestrator/view"
@@ -188,11 +189,11 @@ func (m *model) keyLine() string {
 	if m.input != nil {
 		return "enter takes it  esc leaves it"
 	}
-	parts, inPane := []string{"enter open"}, m.pane.open || m.pane.focused
+	parts, inPane := []string{m.win.style.pick("↑↓", "j/k") + " move", "enter open"}, m.pane.open || m.pane.focused
 	if inPane {
 		parts = []string{"esc back"}
 	} else if m.win.isWide() {
-		parts = append(parts, "up and down move", "tab pane")
+		parts = append(parts, "tab pane")
 	}
 	for _, a := range actions() {
 		if a.not != "" && m.refused(a) == "" {
@@ -203,11 +204,11 @@ func (m *model) keyLine() string {
 	case inPane:
 		parts = append(parts, "c checks", "d diff", "l log", "v review", "b brief")
 	case m.win.night.Counts.Total() > fewTasks:
-		parts = append(parts, "c checks", "g graph", "t time", "D all", "/ find")
+		parts = append(parts, "g graph", "t time", "/ find", "D all")
 	default:
-		parts = append(parts, "c checks", "g graph", "t time")
+		parts = append(parts, "g graph", "t time")
 	}
-	for len(parts) > 1 && len(strings.Join(parts, "  "))+len(end)+4 > m.win.w {
+	for len(parts) > 1 && displaywidth.String(strings.Join(parts, "  "))+len(end)+4 > m.win.w {
 		parts = parts[:len(parts)-1]
 	}
 	return spread(strings.Join(parts, "  "), end, m.win.w-2)

@@ -173,7 +173,11 @@ func (l *list) drawItem(it item, width int) []string {
 		for _, r := range l.rows[it.group] {
 			tasks += 1 + len(r.Also)
 		}
-		return []string{paint(bold, cut(fmt.Sprintf(" %s %d", strings.ToUpper(string(it.group)), tasks), width))}
+		head, gloss := fmt.Sprintf(" %s %d", strings.ToUpper(string(it.group)), tasks), ""
+		if it.group == view.NeedsYou {
+			gloss = l.night.Gloss()
+		}
+		return []string{paint(bold, cut(head, width)) + spread("", gloss, width-len(head))}
 	case r == nil:
 		return []string{""}
 	}
@@ -195,7 +199,7 @@ func (l *list) drawItem(it item, width int) []string {
 	if l.height(it) == 1 {
 		return []string{line}
 	}
-	return []string{line, strings.Repeat(" ", min(begin, width)) + spread(firstOf(r), r.Waiters(), width-begin)}
+	return []string{line, strings.Repeat(" ", min(begin, width)) + spread(firstOf(r, r == l.row), r.Waiters(), width-begin)}
 }
 
 // says returns what stands at the right end of a row, and beside the title.
@@ -236,24 +240,25 @@ func (l *list) says(it item) (right, says string) {
 	}
 }
 
-// firstOf says which key a person presses first, and which command that is.
-func firstOf(r *view.Row) string {
+// firstOf says what a person types first, and the key that does it if the row is selected: keys act on no other.
+func firstOf(r *view.Row, selected bool) string {
 	if r.First == nil {
 		return ""
 	}
-	key, asks := keyOf(r.First.Type), ""
-	if key != "a" {
-		return strings.TrimPrefix("press "+key+": ", "press : ") + r.First.Type
+	press := ""
+	if key := keyOf(r.First.Type); key != "" && selected {
+		press = "press " + key + ": "
 	}
-	if r.Equal { // none of the answers is the usual one
-		for _, c := range r.Commands() {
-			_, answer, _ := strings.Cut(c.Type, " "+r.ID+" ")
-			answer, _, _ = strings.Cut(answer, " ") // a flag follows in a playlist
-			asks += " " + answer + " " + c.For + "?"
-		}
-		asks = " (asks:" + asks + ")"
+	if !r.Equal {
+		return press + r.First.Type
 	}
-	return "a answer" + asks
+	var answers []string // none of them is the usual one
+	for _, c := range r.Commands() {
+		_, answer, _ := strings.Cut(c.Type, " "+r.ID+" ")
+		answer, _, _ = strings.Cut(answer, " ") // a flag follows in a playlist
+		answers = append(answers, answer+" "+c.For+"?")
+	}
+	return cmp.Or(press, "asks: ") + strings.Join(answers, " ")
 }
 
 // keyOf returns the key that does what a command does; "": none does.

@@ -87,3 +87,10 @@ func spread(left, right string, width int) string {
 
 // clock returns the time of day.
 func (s style) clock(t time.Time) string { return t.In(s.zone).Format("15:04") }
+
+func (s style) pick(utf8, ascii string) string {
+	if s.ascii {
+		return ascii
+	}
+	return utf8
+}

@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/clipperhouse/displaywidth"
 
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/view"
 	"relay/orchestrator/view/viewtest"
 )
@@ -39,7 +40,7 @@ func (n *night) Page(_ context.Context, page leaf, row *view.Row, width int) str
 	if page == graphPage {
 		return graphText(n.Epic, n.Night.Graph, n.of.Graph(n.Now))
 	} else if page == timePage {
-		return style{zone: time.UTC}.timeline(n.of.Timeline(n.Now), width)
+		return terminal.Timeline(n.of.Timeline(n.Now), width, nil, false)
 	}
 	text := map[leaf]string{
 		taskPage: row.ID + "  a task of the night\n\nattempt 1  06:00  13m  claude  failure (check, charged)\n  asks: " +
@@ -68,7 +69,7 @@ func screenOf(tb testing.TB, tasks, w, h int) (*model, *night) {
 	n := &night{Night: made, of: made.Builder()}
 	shown := n.of.Night(made.Now)
 	in := func(minutes time.Duration) time.Time { return made.Now.Add(minutes * time.Minute) }
-	shown.Forecast = &view.Forecast{BasedOn: 9, P10: in(20), P50: in(33), P90: in(90)}
+	shown.Forecast = &view.Forecast{BasedOn: 9, P10: in(20), P50: in(33), P90: in(90), LeftOut: shown.Sentence.NeedYou}
 	m := newModel(tb.Context(), n, shown, func() time.Time { return made.Now }, style{zone: time.UTC})
 	send(m, tea.WindowSizeMsg{Width: w, Height: h})
 	return m, n
@@ -209,8 +210,10 @@ func TestFirstOf(t *testing.T) {
 	t.Parallel()
 	row := view.Row{ID: "T2", Equal: true, First: &view.Command{Type: "relay answer T2 A --epic second", For: "per line"}}
 	row.Choices = []view.Command{{Type: "relay answer T2 B --epic second", For: "per invoice"}}
-	if got, want := firstOf(&row), "a answer (asks: A per line? B per invoice?)"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	for selected, want := range map[bool]string{true: "press a: A per line? B per invoice?", false: "asks: A per line? B per invoice?"} {
+		if got := firstOf(&row, selected); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

@@ -52,8 +52,11 @@ func (w *window) head() []string {
 		right += " USD"
 	}
 	says := n.Sentence
-	if !w.isWide() { // the first task is selected, and the legend has the looks
-		says.Start, says.Looks, says.NeedYou = "", 0, says.NeedYou+says.Looks
+	if !w.isWide() { // the first task is selected
+		says.Start = ""
+	}
+	if len(says.String())+len(w.ends())+2 > w.w { // the legend has them
+		says.Running, says.Waiting = 0, 0
 	}
 	bar, legend := w.style.bar(n, w.w-2)
 	title := paint(bold, spread(" "+plaintext.Fit(n.Epic.Title, w.w), right, w.w))
