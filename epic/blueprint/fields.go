@@ -22,7 +22,7 @@ var fields = map[string]string{
 	"checks": "checks", "check": "checks", "acceptance criteria": "criteria", "acceptance criterion": "criteria", "acceptance": "criteria",
 	"description": "description", "kind": "kind", "type": "kind", "protected": "protected", "runner": "runner", "model": "model",
 	"timeout": "timeout", "timeout minutes": "timeout", "max attempts": "max attempts", "budget": "budget", "budget usd": "budget",
-	"allow no change": "allow no change",
+	"allow no change": "allow no change", "plan lines": "source",
 }
 
 var (

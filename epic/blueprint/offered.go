@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/outline"
 	"relay/epic/pattern"
 )
 
 var (
-	listedBox  = pattern.New(`^(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[[ xX-]\]`)
 	checkWords = pattern.New(`(?i)\b(?:checks?|verification|validation|verify|validate)\b`)
 	// likeCommand matches what may be a command, and not a sentence.
 	likeCommand = pattern.New(`^(?:[A-Z_]+=\S+[ \t]+)*[a-z./~\"$(\[!][^\s:*]*(?:[ \t].*)?$`)
@@ -80,14 +80,10 @@ func commandLines(b *block) []line {
 
 // Count counts the headings and boxes of a plan's file, but for those in blocks of code.
 func (p *Plan) Count(src []byte) {
-	fence := ""
-	for text := range strings.Lines(string(src)) {
-		text = strings.TrimSpace(text)
-		switch fence = inline.FenceAfter(fence, text); {
-		case fence != "":
-		case strings.HasPrefix(strings.TrimLeft(text, "#"), " ") && text[0] == '#':
+	for _, m := range outline.Marks(string(src)) {
+		if m.Level < 7 {
 			p.Headings++
-		case listedBox.MatchString(text):
+		} else if m.Box {
 			p.Boxes++
 		}
 	}
