@@ -29,7 +29,10 @@ import (
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/blueprint"
+	"relay/epic/each"
 	"relay/epic/plaintext"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/planner"
 	"relay/orchestrator/report"
 	"relay/orchestrator/sessionkeeper"
@@ -40,9 +43,6 @@ const MaxText = 1 << 20
 
 // DefaultRounds is how often an agent answers at most, unless a person says otherwise.
 const DefaultRounds = 3
-
-// MostTasks is how many tasks a plan may have.
-const MostTasks = planner.MostTasks
 
 // Options are what a person wants of a plan.
 type Options struct {
@@ -59,13 +59,14 @@ type Options struct {
 // Wanted is what a plan is to be made of.
 type Wanted struct {
 	Text, From string
+	Lines      bool       // Text has several lines, and may name tasks
 	Fill       *epic.Epic // only what this plan lacks is wanted, and Text is it; nil: a plan is
 	Review     *epic.Epic // only what was misread when it was made of Text is wanted
 }
 
 // Read reads what a person names: a file, a folder or issues in which relay init finds a plan, - for stdin, or an idea in words.
 func Read(ctx context.Context, a *cli.App, p *project.Project, named string, github *GitHub) (w Wanted, err error) {
-	path := a.Path(named)
+	path, data := a.Path(named), []byte(nil)
 	info, missing := os.Stat(path)
 	switch {
 	case github != nil:
@@ -73,7 +74,6 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		w.Text, err = asYAML(ctx, p, PlanRequest{GitHub: github, Now: a.Now()})
 	case named == "-":
 		w.From = "stdin"
-		var data []byte
 		if data, err = io.ReadAll(io.LimitReader(a.In, MaxText+1)); err == nil && len(data) > MaxText {
 			err = fmt.Errorf("more than %d KiB came on stdin", MaxText>>10)
 		}
@@ -82,8 +82,7 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		w.From = p.Rel(path)
 		w.Text, err = asYAML(ctx, p, PlanRequest{Written: named, Path: path, Now: a.Now()})
 	case missing == nil:
-		w.From = named
-		var data []byte
+		w.From = p.Rel(path)
 		data, err = project.ReadFile(path, MaxText)
 		w.Text = string(data)
 	case !strings.ContainsAny(named, " \t\n") && (strings.ContainsAny(named, `/\`) || filepath.Ext(named) != ""): // meant as a path
@@ -94,6 +93,7 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 	if err != nil {
 		return w, fmt.Errorf("read what is wanted: %w", err)
 	}
+	w.Lines = github == nil && (missing != nil || !info.IsDir()) && strings.Contains(strings.TrimSpace(w.Text), "\n")
 	if strings.TrimSpace(w.Text) == "" {
 		return w, &terminal.Hinted{Err: errors.New("what is wanted is empty"), Code: terminal.Invalid, Hint: "tell it in words: relay plan 'Users can sign up by mail'"}
 	}
@@ -145,7 +145,7 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 	}
 	stub := &project.Plan{Epic: &epic.Epic{ID: "planning", Title: "A plan"}}
 	request := planner.Request{
-		Run: planner.NewRun(o.App.Now()), From: w.From, Text: w.Text, Fill: w.Fill, Review: w.Review, Runners: names, Model: o.Model,
+		Run: planner.NewRun(o.App.Now()), From: w.From, Text: w.Text, Lines: w.Lines, Fill: w.Fill, Review: w.Review, Runners: names, Model: o.Model,
 		Base: m.Base, Rounds: o.Rounds, Now: o.App.Now,
 	}
 	what, noun := "for a plan", "plan"
@@ -225,6 +225,7 @@ type Answer struct {
 	Output    int64                 `json:"output_tokens,omitempty"`
 	Checks    []Tried               `json:"checks"`
 	Warnings  []project.TaskWarning `json:"warnings"`
+	Told      []blueprint.Told      `json:"told,omitempty"`
 }
 
 // Tried is what a check came to on the commit.
@@ -236,15 +237,12 @@ type Tried struct {
 
 // Answer returns the plan as relay plan --json prints it.
 func (m *Made) Answer(p *project.Project) Answer {
-	a := Answer{
+	return Answer{
 		Version: 1, ID: m.Epic.ID, Title: m.Epic.Title, Tasks: len(m.Epic.Tasks), Blueprint: p.Rel(m.Kept), Folder: p.Rel(m.Folder),
 		Runner: m.Runner, Answers: m.Asked, Base: m.Base, CostUSD: m.Usage.CostUSD, Input: m.Usage.InputTokens, Output: m.Usage.OutputTokens,
-		Checks: []Tried{}, Warnings: project.Unproved(m.Epic),
+		Checks:   append([]Tried{}, each.Of(m.Tried, func(t bench.TriedCheck) Tried { return Tried{t.Tasks, t.Check.Run, t.Passed} })...),
+		Warnings: project.Unproved(m.Epic), Told: each.Of(m.Told, func(t blueprint.Told) blueprint.Told { t.File = p.Rel(t.File); return t }),
 	}
-	for _, t := range m.Tried {
-		a.Checks = append(a.Checks, Tried{Tasks: t.Tasks, Run: t.Check.Run, Passed: t.Passed})
-	}
-	return a
 }
 
 // Show shows what the plan means: its order, how its checks did, and what nothing would prove.
@@ -257,7 +255,7 @@ func (m *Made) Show(w io.Writer, p *project.Project) error {
 	fmt.Fprintf(w, "\n%s\n", drawn.String())
 	m.showChecks(w)
 	for _, t := range m.Told {
-		fmt.Fprintf(w, "%s:%d: %s\n", p.Rel(m.Kept), t.Line, plaintext.Fit(t.Why, 300))
+		fmt.Fprintf(w, "%s:%d: %s\n", p.Rel(t.File), t.Line, plaintext.Fit(t.Why, 300))
 	}
 	project.WriteWarnings(w, project.Unproved(m.Epic))
 	fmt.Fprintf(w, "the plan in full: %s\n", p.Rel(m.Kept))
