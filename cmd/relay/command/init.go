@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/blueprint"
 	"relay/epic/importer"
 	"relay/epic/plaintext"
 	"relay/orchestrator/planner"
@@ -161,6 +163,9 @@ func runInit(ctx context.Context, opts initOptions) error {
 		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Group: opts.group, Checks: opts.checks, Now: a.Now(),
 		GitHub: opts.issues.In(p),
 	})
+	if problems, ok := errors.AsType[epic.Problems](err); ok && strings.HasSuffix(problems[0].Hint, blueprint.Form) { // it found no task
+		fmt.Fprintf(a.Err, "relay: an agent can read it: relay plan %s\n", plaintext.ShellWord(opts.blueprint))
+	}
 	if err != nil {
 		return err
 	}
