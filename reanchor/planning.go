@@ -34,13 +34,11 @@ const (
 // Prompt writes it as markdown.
 func (p Planning) Prompt() []byte {
 	var s sheet
-	noun := "plan"
-	if p.Epic == "" {
-		p.write(&s)
-	} else {
-		noun = "review"
-		p.review(&s)
+	write, noun := p.write, "plan"
+	if p.Epic != "" {
+		write, noun = p.review, "review"
 	}
+	write(&s)
 	s.say(strings.Replace(allowance(p.Wall, p.USD, p.Tokens), "and only what is in the files by then is kept", "and there is no "+noun, 1))
 	if p.Wrong != nil {
 		p.mend(&s)
@@ -50,11 +48,7 @@ func (p Planning) Prompt() []byte {
 
 // write writes the prompt for an agent that makes a plan, or its missing parts.
 func (p Planning) write(s *sheet) {
-	if p.Lacks == nil {
-		s.add(block{head: "# Writing a plan\n"})
-	} else {
-		s.add(block{head: "# Completing a plan\n"})
-	}
+	s.add(block{head: map[bool]string{true: "# Writing a plan\n", false: "# Completing a plan\n"}[p.Lacks == nil]})
 	s.say("You are asked for text, and for nothing else: a plan of which other agents do the tasks later. Each of them works alone in a fresh\n" +
 		"session, knows its own task and the repository, and is believed when the check commands of its task pass.\n" +
 		"You are in a checkout of commit " + plaintext.ShortLine(p.Base, 64) + ". Read what you need, and run commands to find things out. Change no file:\n" +

@@ -30,7 +30,8 @@ const mostWrong = 30
 func (s *session) judge(ctx context.Context, place *worker.Study, answer string) (wrong []string, err error) {
 	kept := keep(s.request, answer, document(answer))
 	text, path := kept.quoted(), filepath.Join(s.result.Folder, answerFile)
-	if err := errors.Join(relayfiles.MakeRoom(s.options.Dir, path), os.WriteFile(path, []byte(s.options.Secrets.Text(text)+"\n"), 0o600)); err != nil {
+	stored := []byte(s.options.Secrets.Text(text) + "\n")
+	if err := errors.Join(relayfiles.MakeRoom(s.options.Dir, path), os.WriteFile(path, stored, 0o600)); err != nil {
 		return nil, err
 	}
 	if s.request.Review == nil {
@@ -87,7 +88,7 @@ func (s *session) judge(ctx context.Context, place *worker.Study, answer string)
 
 // document returns the blueprint of an answer: without what is said before its title, and without a fence around it.
 func document(answer string) string {
-	lines, fence := strings.Split(strings.ReplaceAll(answer, "\r\n", "\n"), "\n"), "" // the fence that is open above the title is one around it
+	lines, fence := strings.Split(strings.ReplaceAll(answer, "\r\n", "\n"), "\n"), "" // one that is open above the title is around it
 	from := max(0, slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "# ") }))
 	for _, line := range lines[:from] {
 		ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
@@ -108,9 +109,8 @@ func document(answer string) string {
 
 // mistakes puts problems of a text into words for an agent.
 func mistakes(problems epic.Problems, text string) []string {
-	lines := strings.Split(text, "\n")
 	return atMost(each.Of(problems, func(p epic.Problem) string {
-		return strings.TrimSuffix(p.Message+" ("+p.Hint+")", " ()") + ", in the line: " + plaintext.Fit(lines[max(p.Line, 1)-1], 80)
+		return strings.TrimSuffix(p.Message+" ("+p.Hint+")", " ()") + ", in the line: " + plaintext.Fit(strings.Split(text, "\n")[max(p.Line, 1)-1], 80)
 	}))
 }
 
@@ -135,11 +135,8 @@ func unwanted(plan *epic.Epic) (wrong []string) {
 // unrunnable returns which checks cannot run.
 func unrunnable(tried []bench.TriedCheck) []string {
 	return each.Where(tried, func(t bench.TriedCheck) (string, bool) {
-		how := t.CannotRun
-		if how == "" && t.TimedOut {
-			how = t.How
-		}
-		return cmp.Or(strings.Join(t.Tasks, ", "), "the checks of the epic") + ": " + how, how != ""
+		whose := cmp.Or(strings.Join(t.Tasks, ", "), "the checks of the epic")
+		return whose + ": " + cmp.Or(t.CannotRun, t.How), t.CannotRun != "" || t.TimedOut
 	})
 }
 

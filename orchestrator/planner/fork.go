@@ -66,10 +66,9 @@ func RunFork(ctx context.Context, o orchestrator.Options, f ForkRequest, observe
 		}
 		observe(e)
 	}
-	err := apart(ctx, &o, finish.Forks, f.ID, "fork sessions", listen, func(with forking, _ chan<- engine.Event) (err error) {
-		done.Result, done.Stay, err = with.Fork(ctx, engine.Attempt{
-			Run: f.Run, Task: task, Number: 1, Base: f.Base, Runner: f.Runner, Model: f.Model, Wall: f.Prompt.Wall, Prompt: string(f.Prompt.Prompt()),
-		})
+	err := apart(ctx, &o, work{finish.Forks, f.ID, "fork sessions"}, listen, func(with forking, _ chan<- engine.Event) (err error) {
+		done.Result, done.Stay, err = with.Fork(ctx, engine.Attempt{Run: f.Run, Task: task, Number: 1, Base: f.Base, Runner: f.Runner,
+			Model: f.Model, Wall: f.Prompt.Wall, Prompt: string(f.Prompt.Prompt())})
 		return err
 	})
 	branch.Summary = cmp.Or(done.Receipt.Summary, done.Receipt.ErrorSummary)
@@ -80,7 +79,7 @@ func RunFork(ctx context.Context, o orchestrator.Options, f ForkRequest, observe
 
 // forking is an engine that carries out attempts outside of a plan. It returns in words what could not be removed afterwards.
 type forking interface {
-	SetLedger(ledger engine.Ledger, lock engine.Lock)
+	keepsLedger
 	Fork(ctx context.Context, a engine.Attempt) (r engine.Result, stay []string, err error)
 }
 

@@ -89,8 +89,8 @@ func (k *keeping) wrong(plan *epic.Epic) (wrong []string) {
 	return wrong
 }
 
-// names reports whether the answer says what becomes of a mark: it begins a task, is in one, has one below it, or is left out. An item or row
-// without a box needs that if it follows a task in a list.
+// names reports whether the answer says what becomes of a mark: it begins a task, is in one, has one below it, or is left out. A line
+// that is neither a heading nor a box needs that if it follows a task in a list.
 func (k *keeping) names(marks []outline.Mark, at int) bool {
 	m, open := marks[at], marks[at].Level < 7 || marks[at].Box
 	for _, p := range k.tasks {

@@ -100,7 +100,7 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 		result:   Result{Folder: filepath.Join(o.Dir, attempts.RunsDir, r.Run, Task, "1")},
 	}
 	s.spending.Begin(&task, attempts.Usage{})
-	err := apart(ctx, &o, finish.AsidePlans, r.Run, "make plans", observe, func(with studying, events chan<- engine.Event) (err error) {
+	err := apart(ctx, &o, work{finish.AsidePlans, r.Run, "make plans"}, observe, func(with studying, events chan<- engine.Event) (err error) {
 		s.events = events
 		s.result.Notes, s.result.Stay, err = with.Study(ctx, s.attempt, s.plan)
 		return err
@@ -112,20 +112,29 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 	return s.result, cmp.Or(context.Cause(ctx), err)
 }
 
-// apart has an engine do wanted work outside of a run, in the folder of the work id. observe is called with its events, from one goroutine.
-func apart[E interface {
+// work is what an engine is wanted for outside of a run, in the folder of an id.
+type work struct {
+	kind       finish.AsideKind
+	id, wanted string
+}
+
+// keepsLedger is an engine that writes to a ledger.
+type keepsLedger interface {
 	SetLedger(engine.Ledger, engine.Lock)
-}](
-	ctx context.Context, o *orchestrator.Options, kind finish.AsideKind, id, wanted string, observe func(engine.Event), do func(E, chan<- engine.Event) error,
+}
+
+// apart has an engine do work outside of a run. observe is called with its events, from one goroutine.
+func apart[E keepsLedger](
+	ctx context.Context, o *orchestrator.Options, w work, observe func(engine.Event), do func(E, chan<- engine.Event) error,
 ) error {
-	aside, err := finish.HoldAside(ctx, o.Worktree.Dir, kind, id)
+	aside, err := finish.HoldAside(ctx, o.Worktree.Dir, w.kind, w.id)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = aside.Release() }() // a lock that stays is not held
 	o.Worktree.Dir = aside.Dir
 	events, told := make(chan engine.Event, 256), make(chan struct{})
-	with, err := orchestrator.OpenApart[E](ctx, o, events, wanted)
+	with, err := orchestrator.OpenApart[E](ctx, o, events, w.wanted)
 	if err != nil {
 		return err
 	}
@@ -143,7 +152,7 @@ func apart[E interface {
 
 // studying is an engine that gives an agent a checkout to study, outside of a plan.
 type studying interface {
-	SetLedger(ledger engine.Ledger, lock engine.Lock)
+	keepsLedger
 	Study(
 		ctx context.Context, a engine.Attempt, use func(context.Context, *worker.Study) error,
 	) (notes []attempts.Note, stay []string, err error)

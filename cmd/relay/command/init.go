@@ -163,11 +163,8 @@ func runInit(ctx context.Context, opts initOptions) error {
 		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Group: opts.group, Checks: opts.checks, Now: a.Now(),
 		GitHub: opts.issues.In(p),
 	})
-	if problems, ok := errors.AsType[epic.Problems](err); ok && strings.HasSuffix(problems[0].Hint, blueprint.Form) { // it found no task
-		fmt.Fprintf(a.Err, "relay: an agent can read it: relay plan %s\n", plaintext.ShellWord(opts.blueprint))
-	}
 	if err != nil {
-		return err
+		return offerReading(a, opts.blueprint, err)
 	}
 	planning.ProposeGroups(a, plan, opts.yes, !opts.json && !opts.dryRun)
 	if opts.planner != "" {
@@ -213,6 +210,14 @@ func runInit(ctx context.Context, opts initOptions) error {
 	planning.WriteTold(a.Out, plan)
 	planning.WriteOffered(a.Out, plan, opts.blueprint)
 	return printInit(a.Out, plan, answer)
+}
+
+// offerReading names the agent that can read a plan in which relay finds no task, and returns the error that says so, or any other.
+func offerReading(a *cli.App, written string, err error) error {
+	if problems, ok := errors.AsType[epic.Problems](err); ok && strings.HasSuffix(problems[0].Hint, blueprint.Form) {
+		fmt.Fprintf(a.Err, "relay: an agent can read it: relay plan %s\n", plaintext.ShellWord(written))
+	}
+	return err
 }
 
 // create writes the epic in the place of an old one, which it archives.

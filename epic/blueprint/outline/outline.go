@@ -8,13 +8,13 @@ import (
 	"relay/epic/pattern"
 )
 
-// marked is a heading, an item of a list, perhaps with a box, or a row of a table.
-var marked = pattern.New(`^([ \t]*)(?:(#{1,6})[ \t]|([-*+]|[0-9]{1,9}[.)])[ \t]+(\[[ xX-]?\])?|\|)`)
+// marked is a heading, an item of a list, perhaps with a box, a row of a table, or a line that begins with a number in bold.
+var marked = pattern.New(`^([ \t]*)(?:(#{1,6})[ \t]|([-*+]|[0-9]{1,9}[.)])[ \t]+(\[[ xX-]?\])?|\||(\*\*[^*]*[0-9][^*]*\*\*))`)
 
 // Mark is a line of a plan that may begin work.
 type Mark struct {
 	Line  int
-	Level int // of a heading, from 1 to 6; that of an item or row is higher, by its margin, and by 1 without a number
+	Level int // of a heading, from 1 to 6; 7 of a line in bold; that of an item or row is higher, by its margin, and by 1 without a number
 	Box   bool
 }
 
@@ -27,9 +27,9 @@ func Marks(src string) (list []Mark) {
 			continue
 		}
 		if m := marked.FindStringSubmatch(text + " "); m != nil {
-			level := 7 + 2*len(m[1]) + min(strings.Count("-*+", m[3]), 1)
-			if m[2] != "" {
-				level = len(m[2])
+			level := 8 + 2*len(m[1]) + min(strings.Count("-*+", m[3]), 1)
+			if m[2]+m[5] != "" {
+				level = len(m[2]) + 7*min(len(m[5]), 1)
 			}
 			list = append(list, Mark{line, level, m[4] != ""})
 		}

@@ -59,21 +59,22 @@ type Options struct {
 // Wanted is what a plan is to be made of.
 type Wanted struct {
 	Text, From string
-	Lines      bool       // Text has several lines, and may name tasks
+	Lines      bool       // Text is a document, whose lines may name tasks
 	Fill       *epic.Epic // only what this plan lacks is wanted, and Text is it; nil: a plan is
 	Review     *epic.Epic // only what was misread when it was made of Text is wanted
 }
 
 // Read reads what a person names: a file, a folder or issues in which relay init finds a plan, - for stdin, or an idea in words.
 func Read(ctx context.Context, a *cli.App, p *project.Project, named string, github *GitHub) (w Wanted, err error) {
-	path, data := a.Path(named), []byte(nil)
+	path := a.Path(named)
 	info, missing := os.Stat(path)
 	switch {
 	case github != nil:
 		w.From = "issues on GitHub"
 		w.Text, err = asYAML(ctx, p, PlanRequest{GitHub: github, Now: a.Now()})
 	case named == "-":
-		w.From = "stdin"
+		w.From, w.Lines = "stdin", true
+		var data []byte
 		if data, err = io.ReadAll(io.LimitReader(a.In, MaxText+1)); err == nil && len(data) > MaxText {
 			err = fmt.Errorf("more than %d KiB came on stdin", MaxText>>10)
 		}
@@ -82,7 +83,8 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		w.From = p.Rel(path)
 		w.Text, err = asYAML(ctx, p, PlanRequest{Written: named, Path: path, Now: a.Now()})
 	case missing == nil:
-		w.From = p.Rel(path)
+		w.From, w.Lines = p.Rel(path), true
+		var data []byte
 		data, err = project.ReadFile(path, MaxText)
 		w.Text = string(data)
 	case !strings.ContainsAny(named, " \t\n") && (strings.ContainsAny(named, `/\`) || filepath.Ext(named) != ""): // meant as a path
@@ -93,7 +95,6 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 	if err != nil {
 		return w, fmt.Errorf("read what is wanted: %w", err)
 	}
-	w.Lines = github == nil && (missing != nil || !info.IsDir()) && strings.Contains(strings.TrimSpace(w.Text), "\n")
 	if strings.TrimSpace(w.Text) == "" {
 		return w, &terminal.Hinted{Err: errors.New("what is wanted is empty"), Code: terminal.Invalid, Hint: "tell it in words: relay plan 'Users can sign up by mail'"}
 	}
@@ -145,8 +146,8 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 	}
 	stub := &project.Plan{Epic: &epic.Epic{ID: "planning", Title: "A plan"}}
 	request := planner.Request{
-		Run: planner.NewRun(o.App.Now()), From: w.From, Text: w.Text, Lines: w.Lines, Fill: w.Fill, Review: w.Review, Runners: names, Model: o.Model,
-		Base: m.Base, Rounds: o.Rounds, Now: o.App.Now,
+		Run: planner.NewRun(o.App.Now()), From: w.From, Text: w.Text, Fill: w.Fill, Review: w.Review, Runners: names, Model: o.Model,
+		Lines: w.Lines && strings.Contains(strings.TrimSpace(w.Text), "\n"), Base: m.Base, Rounds: o.Rounds, Now: o.App.Now,
 	}
 	what, noun := "for a plan", "plan"
 	if w.Review != nil {
