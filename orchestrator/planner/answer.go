@@ -110,7 +110,7 @@ func document(answer string) string {
 // mistakes puts problems of a text into words for an agent.
 func mistakes(problems epic.Problems, text string) []string {
 	return atMost(each.Of(problems, func(p epic.Problem) string {
-		return strings.TrimSuffix(p.Message+" ("+p.Hint+")", " ()") + ", in the line: " + plaintext.Fit(strings.Split(text, "\n")[max(p.Line, 1)-1], 80)
+		return strings.TrimSuffix(p.Message+" ("+p.Hint+")", " ()") + ", in: " + plaintext.Fit(strings.Split(text, "\n")[max(p.Line, 1)-1], 80)
 	}))
 }
 

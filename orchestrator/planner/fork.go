@@ -45,8 +45,8 @@ func RunFork(ctx context.Context, o orchestrator.Options, f ForkRequest, observe
 	plan.Checks = nil
 	o.Epic, o.Run, o.Isolation, o.Review.Reviewers = &plan, f.Run, engine.IsolationWorktree, nil
 	o.Plan = nil // the files of a run are not this one's to put back
-	task := epic.Task{ID: f.ID, Title: f.Title, AllowNoChange: true}
-	branch := f.complete(&o, &task)
+	t := epic.Task{ID: f.ID, Title: f.Title, AllowNoChange: true}
+	branch := f.complete(&o, &t)
 	done := ForkResult{Folder: filepath.Join(o.Dir, attempts.RunsDir, f.Run, f.ID, "1")}
 	if err := errors.Join(os.MkdirAll(done.Folder, 0o700), branch.Write(done.Folder)); err != nil {
 		return ForkResult{}, err
@@ -54,7 +54,7 @@ func RunFork(ctx context.Context, o orchestrator.Options, f ForkRequest, observe
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	spending := limits.NewTracker(limits.Caps{Attempt: o.Budget.Attempt}, attempts.Usage{}, &attempts.Ledger{})
-	spending.Begin(&task, attempts.Usage{})
+	spending.Begin(&t, attempts.Usage{})
 	listen := func(e engine.Event) {
 		if e.Kind == engine.KindUsage && !e.Delivered {
 			if over := spending.Record(f.ID, e.Usage); over != nil {
@@ -67,8 +67,9 @@ func RunFork(ctx context.Context, o orchestrator.Options, f ForkRequest, observe
 		observe(e)
 	}
 	err := apart(ctx, &o, work{finish.Forks, f.ID, "fork sessions"}, listen, func(with forking, _ chan<- engine.Event) (err error) {
-		done.Result, done.Stay, err = with.Fork(ctx, engine.Attempt{Run: f.Run, Task: task, Number: 1, Base: f.Base, Runner: f.Runner,
-			Model: f.Model, Wall: f.Prompt.Wall, Prompt: string(f.Prompt.Prompt())})
+		done.Result, done.Stay, err = with.Fork(ctx, engine.Attempt{
+			Run: f.Run, Task: t, Number: 1, Base: f.Base, Runner: f.Runner, Model: f.Model, Wall: f.Prompt.Wall, Prompt: string(f.Prompt.Prompt()),
+		})
 		return err
 	})
 	branch.Summary = cmp.Or(done.Receipt.Summary, done.Receipt.ErrorSummary)
