@@ -95,7 +95,7 @@ func (d *draft) scalar(name string, value line) (hint string, ok bool) {
 		t.Kind, ok = epic.Kind(strings.ToLower(text)), true
 		d.at[epic.FieldKind] = []epic.Place{value.place()}
 	default:
-		*map[string]*string{"runner": &t.Runner, "model": &t.Model}[name], ok = text, true
+		*map[string]*string{"runner": &t.Runner, "model": &t.Model, "source": &t.Source}[name], ok = text, true
 	}
 	return hint, ok
 }

@@ -23,7 +23,7 @@ var fields = map[string]string{
 	"checks": "checks", "check": "checks", "acceptance criteria": "criteria", "acceptance criterion": "criteria", "acceptance": "criteria",
 	"description": "description", "kind": "kind", "type": "kind", "protected": "protected", "runner": "runner", "model": "model",
 	"timeout": "timeout", "timeout minutes": "timeout", "max attempts": "max attempts", "budget": "budget", "budget usd": "budget",
-	"allow no change": "allow no change",
+	"allow no change": "allow no change", "plan lines": "source",
 
 	"依赖": "depends on", "依存": "depends on", "依存関係": "depends on", "abhängigkeiten": "depends on", "abhängig von": "depends on",
 	"depende de": "depends on", "dependencias": "depends on", "dependências": "depends on", "dépend de": "depends on", "dépendances": "depends on",

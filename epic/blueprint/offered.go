@@ -9,11 +9,11 @@ import (
 )
 
 var (
-	listedBox  = pattern.New(`^(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[[ xX-]\]`)
 	checkWords = pattern.New(`(?i)\b(?:checks?|verification|validation|verify|validate)\b`)
 	// likeCommand matches what may be a command, and not a sentence.
 	likeCommand = pattern.New(`^(?:[A-Z_]+=\S+[ \t]+)*[a-z./~\"$(\[!][^\s:*]*(?:[ \t].*)?$`)
 	codedTask   = pattern.New(`(?i)^#{2,6} (?:(?:task|story) |t-?)\d`)
+	listedBox   = pattern.New(`^(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[[ xX-]\]`)
 	shellFence  = pattern.New("^ {0,3}(?:`{3,}|~{3,})[ \\t]*(?i:|sh|bash|zsh|shell|console|shell-session|cmd|text)[ \\t]*\n")
 )
 

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/relayfiles"
@@ -26,10 +28,10 @@ const mostWrong = 30
 
 // judge reads an answer, tries its checks, and returns what is wrong with it. Without anything the result has the plan.
 func (s *session) judge(ctx context.Context, place *worker.Study, answer string) (wrong []string, err error) {
-	text := document(answer)
-	path := filepath.Join(s.result.Folder, answerFile)
-	kept := s.options.Secrets.Text(text) + "\n"
-	if err := errors.Join(relayfiles.MakeRoom(s.options.Dir, path), os.WriteFile(path, []byte(kept), 0o600)); err != nil {
+	kept := keep(s.request, answer, document(answer))
+	text, path := kept.quoted(), filepath.Join(s.result.Folder, answerFile)
+	stored := []byte(s.options.Secrets.Text(text) + "\n")
+	if err := errors.Join(relayfiles.MakeRoom(s.options.Dir, path), os.WriteFile(path, stored, 0o600)); err != nil {
 		return nil, err
 	}
 	if s.request.Review == nil {
@@ -47,16 +49,16 @@ func (s *session) judge(ctx context.Context, place *worker.Study, answer string)
 		}
 		return wrong, nil
 	}
-	read, err := blueprint.Parse("your answer", []byte(text+"\n"), s.request.Now())
+	read, err := blueprint.Parse(path, []byte(text+"\n"), s.request.Now())
 	if problems, ok := errors.AsType[epic.Problems](err); ok {
-		return mistakes(problems), nil
+		return mistakes(problems, text), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	plan, added := read.Epic, []Added(nil)
 	if s.request.Fill == nil {
-		wrong = unwanted(plan)
+		wrong = append(unwanted(plan), kept.wrong(plan)...)
 	} else {
 		plan, added, wrong = fill(s.request.Fill, plan)
 	}
@@ -78,48 +80,38 @@ func (s *session) judge(ctx context.Context, place *worker.Study, answer string)
 		return atMost(wrong), nil
 	}
 	s.result.Epic, s.result.Graph, s.result.Tried, s.result.Added, s.result.Wrong = plan, graph, tried.Checks, added, nil
-	s.result.Told = read.Told
+	s.result.Told = append(read.Told, each.Of(kept.left, func(p part) blueprint.Told {
+		return blueprint.Told{File: s.request.From, Line: p.from, Why: fmt.Sprintf("lines %s are left out: %s", p, p.why)}
+	})...)
 	return nil, nil
 }
 
 // document returns the blueprint of an answer: without what is said before its title, and without a fence around it.
 func document(answer string) string {
-	lines := strings.Split(strings.ReplaceAll(answer, "\r\n", "\n"), "\n")
-	fence, from := "", 0 // the fence that is open above the title is one around it
-	for i, line := range lines {
-		if strings.HasPrefix(line, "# ") {
-			from = i
-			break
-		}
-		switch ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]; {
-		case fence == "" && len(ticks) >= 3:
+	lines, fence := strings.Split(strings.ReplaceAll(answer, "\r\n", "\n"), "\n"), "" // one that is open above the title is around it
+	from := max(0, slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "# ") }))
+	for _, line := range lines[:from] {
+		ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		if fence == "" && len(ticks) >= 3 {
 			fence = ticks
-		case fence != "" && strings.TrimRight(line, " \t") == fence:
+		} else if fence != "" && strings.TrimRight(line, " \t") == fence {
 			fence = ""
 		}
 	}
-	to := len(lines)
-	if fence != "" {
-		for i := len(lines) - 1; i > from; i-- {
-			if strings.TrimRight(lines[i], " \t") == fence {
-				to = i
-				break
-			}
+	lines = lines[from:]
+	for i := len(lines) - 1; i > 0 && fence != ""; i-- {
+		if strings.TrimRight(lines[i], " \t") == fence {
+			lines, fence = lines[:i], ""
 		}
 	}
-	return strings.TrimSpace(strings.Join(lines[from:to], "\n"))
+	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// mistakes puts problems into words for an agent.
-func mistakes(problems epic.Problems) []string {
-	list := make([]string, len(problems))
-	for i, p := range problems {
-		list[i] = fmt.Sprintf("line %d: %s", p.Line, p.Message)
-		if p.Hint != "" {
-			list[i] += " (" + p.Hint + ")"
-		}
-	}
-	return atMost(list)
+// mistakes puts problems of a text into words for an agent.
+func mistakes(problems epic.Problems, text string) []string {
+	return atMost(each.Of(problems, func(p epic.Problem) string {
+		return strings.TrimSuffix(p.Message+" ("+p.Hint+")", " ()") + ", in: " + plaintext.Fit(strings.Split(text, "\n")[max(p.Line, 1)-1], 80)
+	}))
 }
 
 func atMost(list []string) []string {
@@ -131,45 +123,21 @@ func atMost(list []string) []string {
 
 // unwanted returns what a plan has that it may not have.
 func unwanted(plan *epic.Epic) (wrong []string) {
-	if n := len(plan.Tasks); n > MostTasks {
+	if n := len(plan.Tasks); n > MostTasks && plan.Tasks[0].Source == "" {
 		wrong = append(wrong, fmt.Sprintf("the plan has %d tasks, and may have %d: make fewer of them", n, MostTasks))
 	}
-	for i := range plan.Tasks {
-		t := &plan.Tasks[i]
-		if t.Runner != "" || t.Model != "" || t.Timeout > 0 || t.MaxAttempts > 0 || t.BudgetUSD > 0 {
-			wrong = append(wrong, t.ID+" says by whom, how long, how often or at what cost it is done: a person decides on that, leave it out")
-		}
-	}
-	return wrong
+	return append(wrong, each.Where(plan.Tasks, func(t epic.Task) (string, bool) {
+		return t.ID + " says by whom, how long, how often or at what cost it is done: a person decides on that, leave it out",
+			t.Runner != "" || t.Model != "" || t.Timeout > 0 || t.MaxAttempts > 0 || t.BudgetUSD > 0
+	})...)
 }
 
 // unrunnable returns which checks cannot run.
-func unrunnable(tried []bench.TriedCheck) (wrong []string) {
-	for _, t := range tried {
-		whose := "the checks of the epic: "
-		if len(t.Tasks) > 0 {
-			whose = strings.Join(t.Tasks, ", ") + ": "
-		}
-		switch {
-		case t.CannotRun != "":
-			wrong = append(wrong, whose+t.CannotRun)
-		case t.TimedOut:
-			wrong = append(wrong, whose+t.How)
-		}
-	}
-	return wrong
-}
-
-// some names the first mistakes in one line.
-func some(wrong []string) string {
-	if len(wrong) == 0 {
-		return "no answer"
-	}
-	text := plaintext.Line(wrong[0])
-	if len(wrong) > 1 {
-		text += fmt.Sprintf("; and %d more", len(wrong)-1)
-	}
-	return text
+func unrunnable(tried []bench.TriedCheck) []string {
+	return each.Where(tried, func(t bench.TriedCheck) (string, bool) {
+		whose := cmp.Or(strings.Join(t.Tasks, ", "), "the checks of the epic")
+		return whose + ": " + cmp.Or(t.CannotRun, t.How), t.CannotRun != "" || t.TimedOut
+	})
 }
 
 // Added is what a task has been given that it lacked.
@@ -194,63 +162,49 @@ const fillForm = `# Title of the plan
 func Incomplete(e *epic.Epic) bool { return len(lacking(e)) > 0 }
 
 // lacking names the tasks that lack criteria or checks, and which.
-func lacking(e *epic.Epic) (list []string) {
-	for i := range e.Tasks {
-		t := &e.Tasks[i]
-		var what []string
+func lacking(e *epic.Epic) []string {
+	return each.Where(e.Tasks, func(t epic.Task) (string, bool) {
+		what := ""
 		if len(t.Criteria) == 0 {
-			what = append(what, "Acceptance Criteria")
+			what = "Acceptance Criteria"
 		}
 		if len(t.Checks) == 0 {
-			what = append(what, "Checks")
+			what = strings.TrimPrefix(what+" and Checks", " and ")
 		}
-		if what != nil {
-			list = append(list, t.ID+" ("+t.Title+"): "+strings.Join(what, " and "))
-		}
-	}
-	return list
+		return t.ID + " (" + t.Title + "): " + what, what != ""
+	})
 }
 
 // fill returns a plan with the criteria and checks that its tasks lack and an answer has. Nothing else of the answer counts.
 func fill(plan, answer *epic.Epic) (filled *epic.Epic, added []Added, wrong []string) {
 	made := *plan
-	filled = &made
-	filled.Tasks = slices.Clone(plan.Tasks)
+	made.Tasks = slices.Clone(plan.Tasks)
 	for i := range answer.Tasks {
 		if _, known := plan.Task(answer.Tasks[i].ID); !known {
 			wrong = append(wrong, "the plan has no task "+answer.Tasks[i].ID)
 		}
 	}
-	for i := range filled.Tasks {
-		t := &filled.Tasks[i]
+	for i := range made.Tasks {
+		t := &made.Tasks[i]
 		from, given := answer.Task(t.ID)
 		if !given {
-			from = &epic.Task{}
+			continue
 		}
 		a := Added{Task: t.ID}
 		if len(t.Criteria) == 0 {
 			t.Criteria, a.Criteria = from.Criteria, from.Criteria
-			if len(t.Criteria) == 0 {
-				wrong = append(wrong, t.ID+" has no acceptance criteria yet")
-			}
 		}
 		if len(t.Checks) == 0 {
 			t.Checks, a.Checks = from.Checks, from.Checks
-			if len(t.Checks) == 0 {
-				wrong = append(wrong, t.ID+" has no checks yet")
-			}
-		}
-		for k := range t.Criteria { // one that was there keeps what it names
-			if len(a.Criteria) > 0 && !slices.ContainsFunc(t.Checks, func(c epic.Check) bool { return c.Name == t.Criteria[k].Check }) {
-				t.Criteria = slices.Clone(t.Criteria)
-				t.Criteria[k].Check = ""
-			}
 		}
 		if len(a.Criteria)+len(a.Checks) > 0 {
 			added = append(added, a)
 		}
 	}
-	return filled, added, wrong
+	for _, task := range lacking(&made) {
+		wrong = append(wrong, "still lacking: "+task)
+	}
+	return &made, added, wrong
 }
 
 // tryable returns the plan with only the checks that were added, when some were: the others are their author's.
@@ -260,12 +214,11 @@ func tryable(plan *epic.Epic, added []Added) *epic.Epic {
 	}
 	made := *plan
 	made.Checks = nil
-	made.Tasks = slices.Clone(plan.Tasks)
-	for i := range made.Tasks {
-		t := &made.Tasks[i]
+	made.Tasks = each.Of(plan.Tasks, func(t epic.Task) epic.Task {
 		if !slices.ContainsFunc(added, func(a Added) bool { return a.Task == t.ID && len(a.Checks) > 0 }) {
 			t.Checks = nil
 		}
-	}
+		return t
+	})
 	return &made
 }

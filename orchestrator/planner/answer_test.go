@@ -80,7 +80,7 @@ func TestFill(t *testing.T) {
 	}
 
 	_, _, wrong = fill(plan, parsed(t, head+"##### T1: Sell\n\nNothing to add.\n\n##### T7: Steal\n- **Checks:** `true`\n"))
-	want := []string{"the plan has no task T7", "T1 has no acceptance criteria yet", "T2 has no checks yet"}
+	want := []string{"the plan has no task T7", "still lacking: T1 (Sell): Acceptance Criteria", "still lacking: T2 (Buy): Checks"}
 	if !slices.Equal(wrong, want) {
 		t.Errorf("wrong: %q, want %q", wrong, want)
 	}

@@ -13,7 +13,6 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/limits"
-	"relay/orchestrator/secrets"
 	"relay/orchestrator/sessionkeeper"
 	"relay/reanchor"
 )
@@ -40,72 +39,48 @@ type ForkResult struct {
 }
 
 // RunFork has an agent carry out a request in a repository of its own, with the limits of an attempt, and keeps what it makes. Nothing is
-// recorded in the ledger, and nothing lands. observe, if it is not nil, is called with its events from one goroutine.
+// recorded in the ledger, and nothing lands. observe is called with its events from one goroutine.
 func RunFork(ctx context.Context, o orchestrator.Options, f ForkRequest, observe func(engine.Event)) (ForkResult, error) {
-	if o.Secrets == nil {
-		o.Secrets = secrets.New(o.Env)
-	}
 	plan := *o.Epic
 	plan.Checks = nil
 	o.Epic, o.Run, o.Isolation, o.Review.Reviewers = &plan, f.Run, engine.IsolationWorktree, nil
 	o.Plan = nil // the files of a run are not this one's to put back
-	aside, err := finish.HoldAside(ctx, o.Worktree.Dir, finish.Forks, f.ID)
-	if err != nil {
-		return ForkResult{}, err
-	}
-	defer func() { _ = aside.Release() }() // a lock that stays is not held
-	o.Worktree.Dir = aside.Dir
-	task := epic.Task{ID: f.ID, Title: f.Title, AllowNoChange: true}
-	branch := f.complete(&o, &task)
-	folder := filepath.Join(o.Dir, attempts.RunsDir, f.Run, f.ID, "1")
-	if err := errors.Join(os.MkdirAll(folder, 0o700), branch.Write(folder)); err != nil {
-		return ForkResult{}, err
-	}
-	events := make(chan engine.Event, 256)
-	with, err := orchestrator.OpenApart[forking](ctx, &o, events, "fork sessions")
-	if err != nil {
+	t := epic.Task{ID: f.ID, Title: f.Title, AllowNoChange: true}
+	branch := f.complete(&o, &t)
+	done := ForkResult{Folder: filepath.Join(o.Dir, attempts.RunsDir, f.Run, f.ID, "1")}
+	if err := errors.Join(os.MkdirAll(done.Folder, 0o700), branch.Write(done.Folder)); err != nil {
 		return ForkResult{}, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	spending := limits.NewTracker(limits.Caps{Attempt: o.Budget.Attempt}, attempts.Usage{}, &attempts.Ledger{})
-	spending.Begin(&task, attempts.Usage{})
-	a := engine.Attempt{
-		Run: f.Run, Task: task, Number: 1, Base: f.Base, Runner: f.Runner, Model: f.Model, Wall: f.Prompt.Wall, Prompt: string(f.Prompt.Prompt()),
-	}
-	done := ForkResult{Folder: folder}
-	told := make(chan struct{})
-	go func() {
-		defer close(told)
-		for e := range events {
-			if e.Kind == engine.KindUsage && !e.Delivered {
-				if over := spending.Record(f.ID, e.Usage); over != nil {
-					cancel(over)
-				}
-			}
-			if e.Kind == engine.KindBriefed {
-				branch.Dir = e.Briefed.Dir // read again when no more events come
-			}
-			if observe != nil {
-				observe(e)
+	spending.Begin(&t, attempts.Usage{})
+	listen := func(e engine.Event) {
+		if e.Kind == engine.KindUsage && !e.Delivered {
+			if over := spending.Record(f.ID, e.Usage); over != nil {
+				cancel(over)
 			}
 		}
-	}()
-	result, stay, err := with.Fork(ctx, a)
-	close(events)
-	<-told
-	done.Result, done.Stay = result, stay
-	branch.Summary = cmp.Or(result.Receipt.Summary, result.Receipt.ErrorSummary)
-	err = errors.Join(err, branch.Write(folder))
-	if over, ok := errors.AsType[*limits.ExhaustedError](context.Cause(ctx)); ok {
-		done.Over = over
+		if e.Kind == engine.KindBriefed {
+			branch.Dir = e.Briefed.Dir // read again when no more events come
+		}
+		observe(e)
 	}
+	err := apart(ctx, &o, work{finish.Forks, f.ID, "fork sessions"}, listen, func(with forking, _ chan<- engine.Event) (err error) {
+		done.Result, done.Stay, err = with.Fork(ctx, engine.Attempt{
+			Run: f.Run, Task: t, Number: 1, Base: f.Base, Runner: f.Runner, Model: f.Model, Wall: f.Prompt.Wall, Prompt: string(f.Prompt.Prompt()),
+		})
+		return err
+	})
+	branch.Summary = cmp.Or(done.Receipt.Summary, done.Receipt.ErrorSummary)
+	err = errors.Join(err, branch.Write(done.Folder))
+	done.Over, _ = errors.AsType[*limits.ExhaustedError](context.Cause(ctx))
 	return done, err
 }
 
 // forking is an engine that carries out attempts outside of a plan. It returns in words what could not be removed afterwards.
 type forking interface {
-	SetLedger(ledger engine.Ledger, lock engine.Lock)
+	keepsLedger
 	Fork(ctx context.Context, a engine.Attempt) (r engine.Result, stay []string, err error)
 }
 

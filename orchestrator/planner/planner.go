@@ -25,13 +25,12 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/limits"
-	"relay/orchestrator/secrets"
 	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/worker"
 	"relay/reanchor"
 )
 
-// MostTasks is how many tasks a plan may have: a person reads it before agreeing.
+// MostTasks is how many tasks a plan may have that its request does not name: a person reads them before agreeing.
 const MostTasks = 100
 
 // Request is what is to be planned.
@@ -39,6 +38,7 @@ type Request struct {
 	Run     string     // id of the run whose folder has the record
 	From    string     // where the text comes from, in words
 	Text    string     // an idea, an issue or a rough plan
+	Lines   bool       // Text is a document of several lines: tasks that it names are kept
 	Fill    *epic.Epic // Text is this plan, of which only criteria and checks that are missing are wanted; nil: a plan is wanted
 	Review  *epic.Epic // that relay made of Text: only what was misread is wanted; nil: a plan is wanted
 	Runners []string   // who is asked, the next one when one cannot be
@@ -52,7 +52,7 @@ type Request struct {
 type Result struct {
 	Epic   *epic.Epic       // nil: no answer can be used
 	Graph  *epic.Graph      // of it
-	Told   []blueprint.Told // lines of the answer of which nothing was made
+	Told   []blueprint.Told // lines of the answer, in the file Kept, of which nothing was made, and those of a document that it leaves out
 	Tried  []bench.TriedCheck
 	Added  []Added   // with Fill
 	Found  []Finding // with Review
@@ -85,67 +85,74 @@ func IsRun(id string) bool { return strings.HasSuffix(id, runMark) }
 const Task = "plan"
 
 // Run asks for the plan. Its errors are *UnableError when no agent could answer, the cause of a cancelled ctx, and failures of this
-// machine; the result tells what was used also then. observe, if it is not nil, is called with what the agent does, from one goroutine.
+// machine; the result tells what was used also then. observe is called with what the agent does, from one goroutine.
 func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(engine.Event)) (Result, error) {
-	if o.Secrets == nil {
-		o.Secrets = secrets.New(o.Env)
-	}
-	stub := &epic.Epic{ID: "planning", Title: "A plan"}
-	graph, err := epic.NewGraph(stub)
-	if err != nil {
-		return Result{}, err
-	}
-	o.Epic, o.Graph, o.Plan, o.Run, o.Begin = stub, graph, nil, r.Run, r.Base
+	o.Epic, o.Plan, o.Run, o.Begin = &epic.Epic{ID: "planning", Title: "A plan"}, nil, r.Run, r.Base
 	o.Isolation, o.Review.Reviewers = engine.IsolationWorktree, nil
 	o.CommandEnv = nil // checks that an agent has written get no login that the agent does not get
-	aside, err := finish.HoldAside(ctx, o.Worktree.Dir, finish.AsidePlans, r.Run)
-	if err != nil {
-		return Result{}, err
-	}
-	defer func() { _ = aside.Release() }() // a lock that stays is not held
-	o.Worktree.Dir = aside.Dir
-	events := make(chan engine.Event, 256)
-	with, err := orchestrator.OpenApart[studying](ctx, &o, events, "make plans")
-	if err != nil {
-		return Result{}, err
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	task := epic.Task{ID: Task, Title: "A plan"}
-	a := engine.Attempt{Run: r.Run, Number: 1, Base: r.Base, Task: task}
 	s := &session{
-		options: &o, request: &r, attempt: a, events: events, stop: cancel,
+		options: &o, request: &r, attempt: engine.Attempt{Run: r.Run, Number: 1, Base: r.Base, Task: task}, stop: cancel,
 		end:      r.Now().Add(o.Limits.WallFor(&task)),
 		spending: limits.NewTracker(limits.Caps{Attempt: o.Budget.Attempt}, attempts.Usage{}, &attempts.Ledger{}),
 		result:   Result{Folder: filepath.Join(o.Dir, attempts.RunsDir, r.Run, Task, "1")},
 	}
 	s.spending.Begin(&task, attempts.Usage{})
-	told := make(chan struct{})
-	go func() {
-		defer close(told)
-		for e := range events {
-			if observe != nil {
-				observe(e)
-			}
-		}
-	}()
-	notes, stay, err := with.Study(ctx, a, s.plan)
-	close(events)
-	<-told
-	s.result.Notes, s.result.Stay = notes, stay
+	err := apart(ctx, &o, work{finish.AsidePlans, r.Run, "make plans"}, observe, func(with studying, events chan<- engine.Event) (err error) {
+		s.events = events
+		s.result.Notes, s.result.Stay, err = with.Study(ctx, s.attempt, s.plan)
+		return err
+	})
 	if over, ok := errors.AsType[*limits.ExhaustedError](context.Cause(ctx)); ok {
 		s.result.Over = over
 		return s.result, nil
 	}
-	if cause := context.Cause(ctx); cause != nil {
-		return s.result, cause
+	return s.result, cmp.Or(context.Cause(ctx), err)
+}
+
+// work is what an engine is wanted for outside of a run, in the folder of an id.
+type work struct {
+	kind       finish.AsideKind
+	id, wanted string
+}
+
+// keepsLedger is an engine that writes to a ledger.
+type keepsLedger interface {
+	SetLedger(engine.Ledger, engine.Lock)
+}
+
+// apart has an engine do work outside of a run. observe is called with its events, from one goroutine.
+func apart[E keepsLedger](
+	ctx context.Context, o *orchestrator.Options, w work, observe func(engine.Event), do func(E, chan<- engine.Event) error,
+) error {
+	aside, err := finish.HoldAside(ctx, o.Worktree.Dir, w.kind, w.id)
+	if err != nil {
+		return err
 	}
-	return s.result, err
+	defer func() { _ = aside.Release() }() // a lock that stays is not held
+	o.Worktree.Dir = aside.Dir
+	events, told := make(chan engine.Event, 256), make(chan struct{})
+	with, err := orchestrator.OpenApart[E](ctx, o, events, w.wanted)
+	if err != nil {
+		return err
+	}
+	go func() {
+		defer close(told)
+		for e := range events {
+			observe(e)
+		}
+	}()
+	err = do(with, events)
+	close(events)
+	<-told
+	return err
 }
 
 // studying is an engine that gives an agent a checkout to study, outside of a plan.
 type studying interface {
-	SetLedger(ledger engine.Ledger, lock engine.Lock)
+	keepsLedger
 	Study(
 		ctx context.Context, a engine.Attempt, use func(context.Context, *worker.Study) error,
 	) (notes []attempts.Note, stay []string, err error)
@@ -155,7 +162,7 @@ type studying interface {
 func (s *session) brief() reanchor.Planning {
 	r := s.request
 	p := reanchor.Planning{
-		Wanted: s.options.Secrets.Text(r.Text), From: r.From, Form: blueprint.Form, Most: MostTasks, Base: r.Base, Wall: s.left(),
+		Wanted: s.options.Secrets.Text(r.Text), Lines: r.Lines, From: r.From, Form: blueprint.Form, Most: MostTasks, Base: r.Base, Wall: s.left(),
 		USD: s.options.Budget.Attempt.USD, Tokens: s.options.Budget.Attempt.Tokens,
 	}
 	if r.Review != nil {

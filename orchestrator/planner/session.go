@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/plaintext"
 	"relay/orchestrator"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/limits"
@@ -87,14 +88,14 @@ func (s *session) converse(ctx context.Context, place *worker.Study) error {
 		if s.result.Over = s.over; s.over != nil {
 			break
 		}
-		s.say(fmt.Sprintf("answer %d of %d cannot be used: %s", s.result.Asked, s.request.Rounds, some(wrong)))
+		s.say(fmt.Sprintf("answer %d of %d cannot be used: %s", s.result.Asked, s.request.Rounds, plaintext.Line(plaintext.Some(wrong, 1))))
 	}
 	return s.record(s.result.Runner, place.Root, s.summary())
 }
 
 func (s *session) summary() string {
 	if s.result.Epic == nil {
-		return fmt.Sprintf("No plan after %d answers: %s", s.result.Asked, some(s.result.Wrong))
+		return fmt.Sprintf("No plan after %d answers: %s", s.result.Asked, plaintext.Line(cmp.Or(plaintext.Some(s.result.Wrong, 1), "no answer")))
 	}
 	if s.request.Review != nil {
 		return fmt.Sprintf("%d findings in %s", len(s.result.Found), s.request.From)

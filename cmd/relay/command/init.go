@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/blueprint"
 	"relay/epic/importer"
 	"relay/epic/plaintext"
 	"relay/orchestrator/planner"
@@ -162,7 +164,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 		GitHub: opts.issues.In(p),
 	})
 	if err != nil {
-		return err
+		return offerReading(a, opts.blueprint, err)
 	}
 	planning.ProposeGroups(a, plan, opts.yes, !opts.json && !opts.dryRun)
 	if opts.planner != "" {
@@ -208,6 +210,14 @@ func runInit(ctx context.Context, opts initOptions) error {
 	planning.WriteTold(a.Out, plan)
 	planning.WriteOffered(a.Out, plan, opts.blueprint)
 	return printInit(a.Out, plan, answer)
+}
+
+// offerReading names the agent that can read a plan in which relay finds no task, and returns the error that says so, or any other.
+func offerReading(a *cli.App, written string, err error) error {
+	if problems, ok := errors.AsType[epic.Problems](err); ok && strings.HasSuffix(problems[0].Hint, blueprint.Form) {
+		fmt.Fprintf(a.Err, "relay: an agent can read it: relay plan %s\n", plaintext.ShellWord(written))
+	}
+	return err
 }
 
 // create writes the epic in the place of an old one, which it archives.

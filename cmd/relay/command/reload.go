@@ -14,6 +14,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/epic/plaintext"
+	"relay/orchestrator/planner"
 )
 
 func newReloadCommand(a *cli.App) *cobra.Command {
@@ -106,11 +107,12 @@ The agent only reads and runs commands, in a checkout of its own at HEAD, with
 the time and money of one attempt. relay reads its answer as it reads any
 blueprint, and runs each check there; a check may fail before the work, but it
 has to run. relay lists mistakes, and the agent answers again, --rounds times in
-all. A plan has at most %d tasks.
+all. Tasks that a document names are kept as they are; the agent adds at most
+%d to a document without tasks.
 
 Then relay shows the plan, and asks before it writes epic.yml. Without a
 terminal nothing is written, and relay says what to type. --review FILE asks for
-what was misread in the plan that the epic was made of, and changes nothing.`, planning.MostTasks),
+what was misread in the plan that the epic was made of, and changes nothing.`, planner.MostTasks),
 		Example: `  relay plan 'Users can sign up by mail'
   relay plan docs/idea.md --runner codex
   relay plan --issues 12,15

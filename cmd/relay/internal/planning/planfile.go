@@ -192,8 +192,12 @@ func WriteTold(w io.Writer, plan *importer.Plan) {
 	}
 }
 
-// WriteOffered says which commands of a plan are no checks of the epic, and how they become ones.
+// WriteOffered names the agent that could read a plan of a free form with lines of which nothing was made. It says which commands of the
+// plan are no checks of the epic, and how they become ones.
 func WriteOffered(w io.Writer, plan *importer.Plan, written string) {
+	if len(plan.Told) > 0 && slices.Contains([]string{"", "planmode", "checklist"}, plan.Format) {
+		fmt.Fprintf(w, "if these lines matter, an agent can read the plan: relay plan %s\n", plaintext.ShellWord(written))
+	}
 	if len(plan.Offered) == 0 {
 		return
 	}

@@ -29,7 +29,10 @@ import (
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/blueprint"
+	"relay/epic/each"
 	"relay/epic/plaintext"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/planner"
 	"relay/orchestrator/report"
 	"relay/orchestrator/sessionkeeper"
@@ -40,9 +43,6 @@ const MaxText = 1 << 20
 
 // DefaultRounds is how often an agent answers at most, unless a person says otherwise.
 const DefaultRounds = 3
-
-// MostTasks is how many tasks a plan may have.
-const MostTasks = planner.MostTasks
 
 // Options are what a person wants of a plan.
 type Options struct {
@@ -59,6 +59,7 @@ type Options struct {
 // Wanted is what a plan is to be made of.
 type Wanted struct {
 	Text, From string
+	Lines      bool       // Text is a document, whose lines may name tasks
 	Fill       *epic.Epic // only what this plan lacks is wanted, and Text is it; nil: a plan is
 	Review     *epic.Epic // only what was misread when it was made of Text is wanted
 }
@@ -72,7 +73,7 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		w.From = "issues on GitHub"
 		w.Text, err = asYAML(ctx, p, PlanRequest{GitHub: github, Now: a.Now()})
 	case named == "-":
-		w.From = "stdin"
+		w.From, w.Lines = "stdin", true
 		var data []byte
 		if data, err = io.ReadAll(io.LimitReader(a.In, MaxText+1)); err == nil && len(data) > MaxText {
 			err = fmt.Errorf("more than %d KiB came on stdin", MaxText>>10)
@@ -82,7 +83,7 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		w.From = p.Rel(path)
 		w.Text, err = asYAML(ctx, p, PlanRequest{Written: named, Path: path, Now: a.Now()})
 	case missing == nil:
-		w.From = named
+		w.From, w.Lines = p.Rel(path), true
 		var data []byte
 		data, err = project.ReadFile(path, MaxText)
 		w.Text = string(data)
@@ -146,7 +147,7 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 	stub := &project.Plan{Epic: &epic.Epic{ID: "planning", Title: "A plan"}}
 	request := planner.Request{
 		Run: planner.NewRun(o.App.Now()), From: w.From, Text: w.Text, Fill: w.Fill, Review: w.Review, Runners: names, Model: o.Model,
-		Base: m.Base, Rounds: o.Rounds, Now: o.App.Now,
+		Lines: w.Lines && strings.Contains(strings.TrimSpace(w.Text), "\n"), Base: m.Base, Rounds: o.Rounds, Now: o.App.Now,
 	}
 	what, noun := "for a plan", "plan"
 	if w.Review != nil {
@@ -225,6 +226,7 @@ type Answer struct {
 	Output    int64                 `json:"output_tokens,omitempty"`
 	Checks    []Tried               `json:"checks"`
 	Warnings  []project.TaskWarning `json:"warnings"`
+	Told      []blueprint.Told      `json:"told,omitempty"`
 }
 
 // Tried is what a check came to on the commit.
@@ -236,15 +238,12 @@ type Tried struct {
 
 // Answer returns the plan as relay plan --json prints it.
 func (m *Made) Answer(p *project.Project) Answer {
-	a := Answer{
+	return Answer{
 		Version: 1, ID: m.Epic.ID, Title: m.Epic.Title, Tasks: len(m.Epic.Tasks), Blueprint: p.Rel(m.Kept), Folder: p.Rel(m.Folder),
 		Runner: m.Runner, Answers: m.Asked, Base: m.Base, CostUSD: m.Usage.CostUSD, Input: m.Usage.InputTokens, Output: m.Usage.OutputTokens,
-		Checks: []Tried{}, Warnings: project.Unproved(m.Epic),
+		Checks:   append([]Tried{}, each.Of(m.Tried, func(t bench.TriedCheck) Tried { return Tried{t.Tasks, t.Check.Run, t.Passed} })...),
+		Warnings: project.Unproved(m.Epic), Told: each.Of(m.Told, func(t blueprint.Told) blueprint.Told { t.File = p.Rel(t.File); return t }),
 	}
-	for _, t := range m.Tried {
-		a.Checks = append(a.Checks, Tried{Tasks: t.Tasks, Run: t.Check.Run, Passed: t.Passed})
-	}
-	return a
 }
 
 // Show shows what the plan means: its order, how its checks did, and what nothing would prove.
@@ -257,7 +256,7 @@ func (m *Made) Show(w io.Writer, p *project.Project) error {
 	fmt.Fprintf(w, "\n%s\n", drawn.String())
 	m.showChecks(w)
 	for _, t := range m.Told {
-		fmt.Fprintf(w, "%s:%d: %s\n", p.Rel(m.Kept), t.Line, plaintext.Fit(t.Why, 300))
+		fmt.Fprintf(w, "%s:%d: %s\n", p.Rel(t.File), t.Line, plaintext.Fit(t.Why, 300))
 	}
 	project.WriteWarnings(w, project.Unproved(m.Epic))
 	fmt.Fprintf(w, "the plan in full: %s\n", p.Rel(m.Kept))

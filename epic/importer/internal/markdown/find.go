@@ -1,0 +1,312 @@
+package markdown
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// sectionEnds returns for each heading the line behind its section.
+func sectionEnds(list []Line) []int {
+	end := make([]int, len(list))
+	var open []int
+	for i := 0; i <= len(list); i++ {
+		for n := len(open); n > 0 && (i == len(list) || list[i].Kind == Heading && list[open[n-1]].Level >= list[i].Level); n-- {
+			end[open[n-1]], open = i, open[:n-1]
+		}
+		if i < len(list) && list[i].Kind == Heading {
+			open = append(open, i)
+		}
+	}
+	return end
+}
+
+// taskLists stands for the headings that are called Tasks.
+const taskLists = -2
+
+type seriesKey struct {
+	place, parts, below int
+	label               string
+}
+
+// finder gathers series.
+type finder struct {
+	list []Line
+	at   []place
+	end  []int // of sections
+	by   map[seriesKey]*series
+}
+
+// seriesIn returns all series of at least two lines.
+func seriesIn(list []Line, at []place, end []int) (found []*series) {
+	f := finder{list, at, end, map[seriesKey]*series{}}
+	for i, l := range list {
+		if at[i].beside || l.Kind == Code || l.Kind == Blank {
+			continue
+		}
+		f.labelled(i, l)
+		if l.Kind == Heading && l.Level > 1 {
+			f.children(i, l)
+		}
+		if l.Kind != Item && taskLabel.MatchString(cmp.Or(l.Rest, l.Text)) {
+			f.listed(i)
+		}
+	}
+	for _, s := range slices.Collect(maps.Values(f.by)) {
+		f.kids(s)
+	}
+	f.runs()
+	f.numbered()
+	f.mix()
+	f.merge()
+	for _, s := range f.by {
+		if len(s.at) > 1 {
+			s.bound(list, end)
+			found = append(found, s)
+		}
+	}
+	slices.SortFunc(found, func(a, b *series) int {
+		return cmp.Or(cmp.Compare(a.at[0], b.at[0]), cmp.Compare(a.place, b.place), strings.Compare(strings.Replace(a.label, "?", "~", 1), strings.Replace(b.label, "?", "~", 1)), cmp.Compare(len(b.at), len(a.at)))
+	})
+	return found
+}
+
+func (f *finder) add(k seriesKey, i int, l Label) *series {
+	s := f.by[k]
+	if s == nil {
+		s = &series{place: k.place, label: k.label, parts: k.parts, below: k.below}
+		f.by[k] = s
+	}
+	s.at, s.labels = append(s.at, i), append(s.labels, l)
+	return s
+}
+
+// labelled adds a line to the series of its label.
+func (f *finder) labelled(i int, l Line) {
+	place, text := 0, l.Rest
+	bold, _, isBold := boldLabel(cmp.Or(l.Rest, strings.TrimSpace(l.Text)))
+	cells := []string(nil)
+	switch {
+	case l.Kind == Heading:
+		place = l.Level
+	case l.Indent > 1:
+		return
+	case l.Box != 0:
+		f.add(seriesKey{asBox, 0, -1, ""}, i, Label{}).bare = true
+		if place = asItem; isBold {
+			text = bold
+		}
+	case isBold:
+		place, text = asBold, bold
+	case l.Kind == Item:
+		place = asItem
+	case strings.HasPrefix(l.Text, "|"):
+		cells = rowCells(l)
+		if place, text = asRow, Unformatted(cells[0]); rowID.MatchString(text) {
+			text += ": " + cells[min(1, len(cells)-1)]
+		} else if !Dotted(text) {
+			return
+		}
+	default:
+		return
+	}
+	label, ok := labelOf(text)
+	if !ok || place > asHeading+5 && label.Number == "" || place == asItem && (label.Word == "" && (l.Box == 0 || !strings.Contains(label.Number, ".")) || len(label.Title) < 4) {
+		return
+	}
+	k := seriesKey{place, 0, -1, label.Word}
+	if place == asBold && l.Kind == Item {
+		k.parts = 1
+	}
+	if label.Word == "" {
+		k.parts = 1 + strings.Count(label.Number, ".")
+	}
+	f.add(k, i, label)
+	if (place <= 6 || place == asRow) && isCode(label.Word) { // A1, A2, B1
+		k.label = "?"
+		f.add(k, i, label)
+	}
+}
+
+// runs makes a series of numbered items at the margin that go on counting below other headings.
+func (f *finder) runs() {
+	k := seriesKey{asItem, 0, taskLists - 1, ""}
+	below, sections, next := -1, map[int]bool{}, 1
+	for i, l := range f.list {
+		m := stepItem.FindStringSubmatch(l.Text)
+		switch {
+		case l.Kind == Heading:
+			below = i
+		case m == nil || l.Kind != Item || l.Indent > 0 || l.Box != 0 || f.at[i].beside:
+		case m[2] == "1" && len(sections) < 3:
+			delete(f.by, k)
+			clear(sections)
+			next = 1
+			fallthrough
+		case m[2] == strconv.Itoa(next):
+			f.add(k, i, Label{Title: l.Rest}).bare = true
+			sections[below] = true
+			next++
+		}
+	}
+	if s := f.by[k]; s != nil && 2*len(sections) > len(s.at) || len(sections) < 3 {
+		delete(f.by, k)
+	}
+}
+
+// children adds the headings, or the numbered items, directly below a heading that means work.
+func (f *finder) children(i int, l Line) {
+	label, _ := labelOf(l.Rest)
+	if title, _ := labelOf(label.Title); label.Word != "" || words[lastWord(title.Word)] > 0 || !workName.MatchString(Unformatted(l.Rest)) {
+		return
+	}
+	direct := true
+	for j := i + 1; j < f.end[i]; j++ {
+		switch c := f.list[j]; {
+		case f.at[j].beside:
+		case c.Kind == Heading && c.Level == l.Level+1:
+			f.add(seriesKey{c.Level, 0, i, ""}, j, Label{Title: c.Rest}).bare = true
+			direct = false
+		case c.Kind == Heading:
+			direct = false
+		case direct && c.Numbered && c.Indent == 0 && c.Box == 0:
+			f.add(seriesKey{asItem, 0, i, ""}, j, Label{Title: c.Rest}).bare = true
+		}
+	}
+	if s := f.by[seriesKey{asItem, 0, i, ""}]; s != nil && len(s.at) < 3 && !stepList.MatchString(Unformatted(l.Rest)) {
+		delete(f.by, seriesKey{asItem, 0, i, ""})
+	}
+}
+
+// listed adds the items of the list below a line that says Tasks.
+func (f *finder) listed(i int) {
+	for j := i + 1; j < len(f.list); j++ {
+		switch l := f.list[j]; {
+		case l.Kind == Heading, l.Kind == Plain && l.Indent == 0:
+			return
+		case l.Kind == Item && l.Indent == 0 && l.Box == 0:
+			f.add(seriesKey{asItem, 0, taskLists, ""}, j, Label{Title: l.Rest}).bare = true
+		}
+	}
+}
+
+// numbered makes series of chapters that are called phases or tasks: 3. Work Package A.
+func (f *finder) numbered() {
+	for _, s := range slices.Collect(maps.Values(f.by)) {
+		if s.place > 6 || s.bare || s.label != "" {
+			continue
+		}
+		k := seriesKey{s.place, s.parts, taskLists, s.label}
+		for n, i := range s.at {
+			if l, ok := labelOf(s.labels[n].Title); ok && l.Number != "" && words[lastWord(l.Word)] > 0 {
+				f.add(k, i, l).label = l.Word
+			}
+		}
+		if inner := f.by[k]; inner != nil && 2*len(inner.at) < len(s.at) {
+			delete(f.by, k)
+		}
+	}
+}
+
+// mix leaves only the series of all codes where headings of a level have many codes.
+func (f *finder) mix() {
+	for place := asHeading; place <= asRow; place++ {
+		all, most := f.by[seriesKey{place, 0, -1, "?"}], 0
+		for k, s := range f.by {
+			if k.place == place && isCode(k.label) {
+				most = max(most, len(s.at))
+			}
+		}
+		if all != nil && len(all.at) >= 2*most {
+			maps.DeleteFunc(f.by, func(k seriesKey, _ *series) bool { return k.place == place && isCode(k.label) })
+		}
+	}
+}
+
+// merge makes one series of the headings and bold lines of several levels that go on counting.
+func (f *finder) merge() {
+	type counted struct {
+		label string
+		parts int
+	}
+	by := map[counted][]*series{}
+	for k, s := range f.by {
+		if s.place <= asBold && !s.bare && s.labels[0].Number != "" && k.label != "?" {
+			c := counted{s.label, len(strings.FieldsFunc(s.labels[0].Number, isMark))}
+			by[c] = append(by[c], s)
+		}
+	}
+	for k, list := range by {
+		if len(list) < 2 {
+			continue
+		}
+		m := &series{place: asBold, label: k.label, parts: k.parts, below: -1}
+		for _, s := range list {
+			m.place = min(m.place, s.place)
+			for n, i := range s.at {
+				at, _ := slices.BinarySearch(m.at, i)
+				m.at, m.labels = slices.Insert(m.at, at, i), slices.Insert(m.labels, at, s.labels[n])
+			}
+		}
+		if slices.IsSortedFunc(m.labels, func(a, b Label) int { return cmp.Or(compareNumbers(a.Number, b.Number), 1) }) {
+			f.by[seriesKey{m.place, k.parts, taskLists, k.label}] = m
+		}
+	}
+}
+
+// compareNumbers compares 1.9 and 1.10.
+func compareNumbers(a, b string) int {
+	return slices.CompareFunc(strings.FieldsFunc(a, isMark), strings.FieldsFunc(b, isMark), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(strings.TrimRight(a, letters)), len(strings.TrimRight(b, letters))), strings.Compare(strings.ToLower(a), strings.ToLower(b)))
+	})
+}
+
+func isMark(r rune) bool { return r == '.' || r == '-' || r == '_' }
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// kids adds the headings without labels that most of some phases have below them, if their names differ.
+func (f *finder) kids(phases *series) {
+	word := lastWord(phases.label)
+	if phases.place > 5 || phases.bare || words[word] != ofPhase && !slices.Contains(containers, word) {
+		return
+	}
+	k := seriesKey{phases.place + 1, 0, -4 - phases.at[0], ""}
+	names, with := map[string]bool{}, 0
+	var kids []int
+	for _, i := range phases.at {
+		before := len(kids)
+		for j := i + 1; j < f.end[i]; j++ {
+			if c := f.list[j]; c.Kind == Heading && c.Level == k.place && !f.at[j].beside {
+				if label, ok := labelOf(c.Rest); ok && label.Number != "" {
+					return
+				}
+				kids = append(kids, j)
+				names[strings.ToLower(Unformatted(c.Rest))] = true
+			}
+		}
+		if len(kids) > before {
+			with++
+		}
+	}
+	if 2*with < len(phases.at) || len(kids) < len(phases.at) || 5*len(names) < 4*len(kids) {
+		return
+	}
+	for _, j := range kids {
+		f.add(k, j, Label{Title: f.list[j].Rest}).bare = true
+	}
+}
+
+// bound finds where what belongs to each line ends.
+func (s *series) bound(list []Line, end []int) {
+	for k, i := range s.at {
+		to := end[i]
+		if list[i].Kind != Heading {
+			for to = i + 1; to < len(list) && list[to].Kind != Heading && (k+1 == len(s.at) || to < s.at[k+1]); to++ {
+			}
+		}
+		s.ends = append(s.ends, to)
+	}
+}
