@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"relay/attempts/internal/durable"
@@ -117,7 +119,8 @@ func (c *contents) readOnto(file *durable.Hashed) error {
 	notes = append(notes, each.Of(p.odd, func(odd string) string { return LedgerFile + ": left out: " + odd })...)
 	c.log.reset(p)
 	c.log.notes, c.log.next, c.log.start = notes, c.log.known+1, 0
-	base := c.log.fold.baseEvents()
+	said := func(rec *TaskRecord) bool { return !rec.blank() }
+	base := slices.ContainsFunc(slices.Collect(maps.Values(c.log.fold.ledger.Tasks)), said)
 	if err := c.log.read(); err != nil {
 		return err
 	}
@@ -126,7 +129,7 @@ func (c *contents) readOnto(file *durable.Hashed) error {
 	}
 	if p.foreign {
 		c.base = c.log.fold.asBase()
-	} else if c.log.known > 0 || base > 0 || c.log.next > 1 {
+	} else if c.log.known > 0 || base || c.log.next > 1 {
 		c.base = c.log.fold.asBase()
 		c.log.notes = append(c.log.notes, fmt.Sprintf("there is no event log of what %s says up to event %d; it is taken as it stands", LedgerFile, c.log.known))
 	}

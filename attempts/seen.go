@@ -2,6 +2,7 @@ package attempts
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -89,6 +90,13 @@ func (h *history) recall(relay string) {
 		h.logs[h.start+i].from = m.Size
 	}
 	s.Ledger.Tasks = make(map[string]*TaskRecord, len(s.IDs))
+	texts := map[string]string{}
+	for i := range s.Attempts { // most have the same
+		for _, text := range []*string{&s.Attempts[i].Run, &s.Attempts[i].Base, &s.Attempts[i].Sealed} {
+			texts[*text] = cmp.Or(texts[*text], *text)
+			*text = texts[*text]
+		}
+	}
 	for i, id := range s.IDs {
 		rec, n := &s.Records[i], s.Tries[i]
 		rec.Attempts, s.Attempts = s.Attempts[:n:n], s.Attempts[n:]

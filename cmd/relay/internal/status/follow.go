@@ -39,10 +39,11 @@ func Follow(ctx context.Context, p *project.Project, run string) (*Follower, err
 }
 
 // longLog is how many events a viewer does not read before its first picture, for which the ledger is enough. Reading them makes much
-// garbage, and the viewer keeps nearly all it has by then: a limit near to that would have the collector work all the time, and a heap that
-// grows by heapGrowth per cent is enough.
+// garbage, which readLimit bounds. The viewer keeps nearly all it has then: with a limit near to that the collector would work all the
+// time, and a heap that grows by heapGrowth per cent is enough.
 const (
 	longLog    = 5000
+	readLimit  = 42 << 20
 	heapGrowth = 15
 )
 
@@ -82,9 +83,9 @@ func (f *Follower) Next(ctx context.Context) (tasks []string, changed bool, err 
 		return nil, true, f.begin(ctx)
 	}
 	if f.unread {
-		debug.SetMemoryLimit(math.MaxInt64)
+		debug.SetMemoryLimit(readLimit)
 		debug.SetGCPercent(heapGrowth)
-		debug.FreeOSMemory()
+		defer debug.SetMemoryLimit(math.MaxInt64)
 	}
 	begun := len(f.Model.Journal().Runs())
 	tasks, changed, err = f.take(tasks)
