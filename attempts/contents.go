@@ -63,7 +63,7 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool, relay string)
 	if err := c.fill(file, odd != nil); err != nil {
 		return nil, err
 	}
-	if h.skipped > 0 && (c.edit != nil || file == nil || len(h.faults)+len(h.notes)+len(h.torn) > 0) {
+	if c.unsure() {
 		return load(fsys, e, g, keep, "")
 	}
 	if have := c.log.fold.ledger.EpicID; e != nil && have != "" && have != e.ID {
@@ -73,6 +73,11 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool, relay string)
 		c.log.fold.ledger.EpicID = e.ID
 	}
 	return c, nil
+}
+
+// unsure reports whether the logs do not simply go on from what a run has added up for viewers.
+func (c *contents) unsure() bool {
+	return c.log.skipped > 0 && (c.edit != nil || len(c.log.faults)+len(c.log.notes)+len(c.log.torn) > 0)
 }
 
 // fill reads the logs, and holds the ledger against them, or folds them onto it when they are not whole.
@@ -119,8 +124,7 @@ func (c *contents) readOnto(file *durable.Hashed) error {
 	notes = append(notes, each.Of(p.odd, func(odd string) string { return LedgerFile + ": left out: " + odd })...)
 	c.log.reset(p)
 	c.log.notes, c.log.next, c.log.start = notes, c.log.known+1, 0
-	said := func(rec *TaskRecord) bool { return !rec.blank() }
-	base := slices.ContainsFunc(slices.Collect(maps.Values(c.log.fold.ledger.Tasks)), said)
+	base := slices.ContainsFunc(slices.Collect(maps.Values(c.log.fold.ledger.Tasks)), func(rec *TaskRecord) bool { return !rec.blank() })
 	if err := c.log.read(); err != nil {
 		return err
 	}

@@ -75,10 +75,8 @@ func (h *history) recall(relay string) {
 	text, err := file.Text()
 	begin := bytes.IndexByte(text, '\n') + 1
 	s := seen{Attempts: make([]Attempt, 0, bytes.Count(text, []byte(`"started_at":`)))} // the decoder begins with room for ten
-	if err != nil || !bytes.Equal(text[:begin], sealSeen(relay, text[begin:])) {
-		return
-	}
-	if json.Unmarshal(text[begin:], &s) != nil || !h.begin() || len(s.Logs) > len(h.logs)-h.start {
+	if err != nil || !bytes.Equal(text[:begin], sealSeen(relay, text[begin:])) || json.Unmarshal(text[begin:], &s) != nil ||
+		!h.begin() || len(s.Logs) > len(h.logs)-h.start {
 		return
 	}
 	for i, m := range s.Logs {
