@@ -27,7 +27,7 @@ type Options struct {
 	Fault func(point string) error
 	// Durable hears of every event once it is on the disk, in order. It must return at once, and keep nothing it is not given. May be nil.
 	Durable func([]Event)
-	Relay   string // version, for viewers of the same one: see [ReadEvents]. Empty: they read all events
+	Relay   string // version, for viewers of the same one: see [See]. Empty: they read all events
 	// Warn receives warnings that need no action. May be nil.
 	Warn func(string)
 }
