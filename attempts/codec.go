@@ -8,20 +8,15 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"relay/attempts/internal/durable"
-	"relay/epic/each"
-	"relay/epic/plaintext"
 )
 
 // bigEvent is where an event's texts are cut, so that what an agent says cannot fill the disk or the memory.
 const (
 	bigEvent = 256 << 10
 	bigText  = 16 << 10
-	bigList  = 200
+	bigList  = durable.MostListed
 )
 
 // encode appends the line of an event to dst and gives back the event as a reader of that line will see it, so that
@@ -155,71 +150,14 @@ func (e *Event) bound() {
 	}
 	for i := range e.Steps {
 		for k := range e.Steps[i].Unable {
-			bound(reflect.ValueOf(&e.Steps[i].Unable[k].Why), bigText, 0)
+			durable.Bound(reflect.ValueOf(&e.Steps[i].Unable[k].Why), bigText, 0)
 		}
 	}
 	for _, part := range []any{
 		e.Note, e.Gate, e.RunStopped, e.Cooldown, e.Waiting, e.Undone, e.Request, e.Reviewed, e.Landing, e.Ended, e.EpicReviewed, e.Briefed,
 	} {
-		bound(reflect.ValueOf(part), bigText, bigList)
+		durable.Bound(reflect.ValueOf(part), bigText, bigList)
 	}
-}
-
-// short returns a function that cuts a text to so many bytes.
-func short(most int) func(string) string {
-	return func(s string) string { return plaintext.Capped(s, most) }
-}
-
-// bound cuts each text in a value to so many bytes and each list to so many entries, or to what the tags max (of texts) and most (of
-// lists) of a field say of it and of all that is in it.
-func bound(v reflect.Value, text, list int) {
-	switch v.Kind() { //nolint:exhaustive // values of other kinds are small
-	case reflect.String:
-		v.SetString(plaintext.Capped(v.String(), text))
-	case reflect.Pointer:
-		if !v.IsNil() {
-			bound(v.Elem(), text, list)
-		}
-	case reflect.Slice:
-		switch l := v.Addr().Interface().(type) {
-		case *[]string:
-			*l = boundedList(*l)
-		case *json.RawMessage:
-			if len(*l) > text {
-				*l = nil
-			}
-		default:
-			v.SetLen(min(v.Len(), list))
-			for i := range v.Len() {
-				bound(v.Index(i), text, list)
-			}
-		}
-	case reflect.Struct:
-		switch s := v.Addr().Interface().(type) {
-		case *time.Time:
-			return
-		case *Statement:
-			*s = plaintext.CleanAll(plaintext.Cleaner{Line: short(500), Block: short(4 << 10), Most: bigList}, *s)
-		}
-		for kind, field := range v.Fields() {
-			bound(field, limit(kind.Tag.Get("max"), text), limit(kind.Tag.Get("most"), list))
-		}
-	}
-}
-
-func limit(tag string, otherwise int) int {
-	if n, err := strconv.Atoi(tag); err == nil {
-		return n
-	}
-	return otherwise
-}
-
-func boundedList(list []string) []string {
-	if len(list) > bigList {
-		cut := append([]string(nil), list[:bigList]...)
-		list = append(cut, fmt.Sprintf("… and %d more", len(list)-bigList))
-	}
-	return each.Of(list, func(s string) string { return strings.ToValidUTF8(plaintext.Capped(s, 500), "\ufffd") })
 }
 
 // bigChanges limits the files of an attempt that a large event lists one by one.

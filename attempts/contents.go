@@ -2,15 +2,11 @@ package attempts
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
+	"maps"
+	"slices"
 	"strings"
-	"sync"
 
 	"relay/attempts/internal/durable"
 	"relay/epic"
@@ -33,18 +29,18 @@ type contents struct {
 	foreign *Settings
 }
 
-// load reads the logs, with a copy of each if keep is set, and checks the ledger against them. It calls each, unless it is nil, with every
-// event that it folds.
+// load reads the logs, with a copy of each if keep is set, and checks the ledger against them. Viewers name
+// their version of relay.
 //
 // With whole logs the state is their fold, and the ledger is only checked by its checksum: parsing the YAML of 10,000
 // tasks takes longer than everything else together. Where logs are missing the ledger is what they are folded onto.
-func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(Event), keep bool) (*contents, error) {
+func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool, relay string) (*contents, error) {
 	file, odd := readLedger(fsys) // before the logs, so that its checksum is in them even while a run goes on
 	if odd != nil && !errors.Is(odd, durable.ErrNotRegular) {
 		return nil, odd
 	}
 	if file != nil {
-		defer file.close()
+		defer file.Close()
 	}
 	h, err := newHistory(fsys, g)
 	if err != nil {
@@ -53,16 +49,22 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(Event), keep b
 	if len(h.logs) == 0 && file == nil {
 		return nil, cmp.Or(odd, ErrNoLedger)
 	}
-	h.keep, h.each = keep, each
+	h.keep = keep
 	c := &contents{epic: e, log: h}
 	if file != nil {
 		defer func() {
-			c.file.stamp, c.file.sum = file.stamp, file.sum()
-			file.close()
+			c.file.stamp, c.file.sum = file.Stamp, file.Sum()
+			file.Close()
 		}()
+	}
+	if relay != "" {
+		h.recall(relay)
 	}
 	if err := c.fill(file, odd != nil); err != nil {
 		return nil, err
+	}
+	if c.unsure() {
+		return load(fsys, e, g, keep, "")
 	}
 	if have := c.log.fold.ledger.EpicID; e != nil && have != "" && have != e.ID {
 		return nil, &EpicError{Path: LedgerFile, Have: have, Want: e.ID}
@@ -73,8 +75,13 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(Event), keep b
 	return c, nil
 }
 
+// unsure reports whether the logs do not simply go on from what a run has added up for viewers.
+func (c *contents) unsure() bool {
+	return c.log.skipped > 0 && (c.edit != nil || len(c.log.faults)+len(c.log.notes)+len(c.log.torn) > 0)
+}
+
 // fill reads the logs, and holds the ledger against them, or folds them onto it when they are not whole.
-func (c *contents) fill(file *ledgerFile, irregular bool) error {
+func (c *contents) fill(file *durable.Hashed, irregular bool) error {
 	var err error
 	c.whole, err = c.log.readWhole()
 	switch {
@@ -90,13 +97,13 @@ func (c *contents) fill(file *ledgerFile, irregular bool) error {
 }
 
 // readOnto folds the logs onto what the ledger says.
-func (c *contents) readOnto(file *ledgerFile) error {
+func (c *contents) readOnto(file *durable.Hashed) error {
 	if file == nil {
 		c.log.fault(c.log.logs[0], 1, "what comes before is missing, and there is no "+LedgerFile+" to stand in for it", "put the files back, or relay ledger repair")
 		c.log.next, c.log.start = 0, 0
 		return c.log.read()
 	}
-	p, err := file.parse()
+	p, err := parseFile(file)
 	if err != nil {
 		if _, ok := errors.AsType[*VersionError](err); ok {
 			return err
@@ -117,16 +124,16 @@ func (c *contents) readOnto(file *ledgerFile) error {
 	notes = append(notes, each.Of(p.odd, func(odd string) string { return LedgerFile + ": left out: " + odd })...)
 	c.log.reset(p)
 	c.log.notes, c.log.next, c.log.start = notes, c.log.known+1, 0
-	base := c.log.fold.baseEvents()
+	base := slices.ContainsFunc(slices.Collect(maps.Values(c.log.fold.ledger.Tasks)), func(rec *TaskRecord) bool { return !rec.blank() })
 	if err := c.log.read(); err != nil {
 		return err
 	}
-	if _, ok := c.log.fold.written.find(file.sum()); !ok && len(c.log.fold.written) > 0 {
+	if _, ok := c.log.fold.written.find(file.Sum()); !ok && len(c.log.fold.written) > 0 {
 		c.edit = &EditedError{Path: LedgerFile, Diff: "(the event logs that would show the change are missing)\n"}
 	}
 	if p.foreign {
 		c.base = c.log.fold.asBase()
-	} else if c.log.known > 0 || base > 0 || c.log.next > 1 {
+	} else if c.log.known > 0 || base || c.log.next > 1 {
 		c.base = c.log.fold.asBase()
 		c.log.notes = append(c.log.notes, fmt.Sprintf("there is no event log of what %s says up to event %d; it is taken as it stands", LedgerFile, c.log.known))
 	}
@@ -134,7 +141,7 @@ func (c *contents) readOnto(file *ledgerFile) error {
 }
 
 // check compares the ledger's checksum with those the logs have of it.
-func (c *contents) check(file *ledgerFile) error {
+func (c *contents) check(file *durable.Hashed) error {
 	if file == nil {
 		c.log.notes = append(c.log.notes, LedgerFile+" is missing; it is made again from the event logs")
 		return nil
@@ -142,11 +149,11 @@ func (c *contents) check(file *ledgerFile) error {
 	if len(c.log.faults) > 0 {
 		return nil
 	}
-	if w, ok := c.log.fold.written.find(file.sum()); ok {
+	if w, ok := c.log.fold.written.find(file.Sum()); ok {
 		c.file.upTo = w.Seq
 		return nil
 	}
-	text, err := io.ReadAll(file.content())
+	text, err := file.Text()
 	if err != nil {
 		return err
 	}
@@ -187,47 +194,13 @@ func (c *contents) compare(text []byte) error {
 	return nil
 }
 
-// ledgerFile is attempt-ledger.yml. It is hashed while the logs are read, and its text is read only where the hash does not tell enough.
-type ledgerFile struct {
-	file  durable.File
-	stamp durable.Stamp
-	sum   func() string // the hash of the text; that of one that cannot be read is of no ledger
+// readLedger opens attempt-ledger.yml; nil: there is none.
+func readLedger(fsys durable.FS) (*durable.Hashed, error) {
+	return durable.OpenHashed(fsys, LedgerFile, maxLedger+1)
 }
 
-// readLedger returns nil without a ledger. The caller closes what it returns.
-func readLedger(fsys durable.FS) (*ledgerFile, error) {
-	f, err := durable.Regular(fsys, LedgerFile, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	l := &ledgerFile{file: f, stamp: durable.StampOf(info)}
-	l.sum = sync.OnceValue(func() string {
-		of := sha256.New()
-		_, _ = io.Copy(of, l.content())
-		return hex.EncodeToString(of.Sum(nil))
-	})
-	go l.sum()
-	return l, nil
-}
-
-// content returns a reader of the text, as far as relay reads it.
-func (l *ledgerFile) content() io.Reader { return io.NewSectionReader(l.file, 0, maxLedger+1) }
-
-// close ends reading, after the hash is known.
-func (l *ledgerFile) close() {
-	l.sum()
-	_ = l.file.Close()
-}
-
-func (l *ledgerFile) parse() (*parsed, error) {
-	text, err := io.ReadAll(l.content())
+func parseFile(file *durable.Hashed) (*parsed, error) {
+	text, err := file.Text()
 	if err != nil {
 		return nil, err
 	}

@@ -364,7 +364,7 @@ func TestFullDiskIsRecorded(t *testing.T) {
 			t.Fatalf("%s: got %v", point, err)
 		}
 		s.Close()
-		c, err := load(disk, e, g, nil, false)
+		c, err := load(disk, e, g, false, "")
 		must(t, err)
 		var events []Event
 		_, err = c.log.logs[0].replay(disk, 0, func(e Event) error {

@@ -75,6 +75,7 @@ func (s *Store) saveLocked() error {
 	} else if err != nil {
 		return s.journal.fail(fmt.Errorf("write %s: %w", LedgerFile, err))
 	}
+	keepSeen(s)
 	s.ended = time.Now()
 	s.cost = s.ended.Sub(began)
 	return nil
@@ -150,8 +151,8 @@ func readSnapshot(fsys durable.FS) (snapshot, error) {
 	if err != nil || file == nil {
 		return snapshot{}, cmp.Or(err, ErrNoLedger)
 	}
-	defer file.close()
-	return snapshot{stamp: file.stamp, sum: file.sum()}, nil
+	defer file.Close()
+	return snapshot{stamp: file.Stamp, sum: file.Sum()}, nil
 }
 
 // Restore looks whether somebody else has changed, replaced or removed the store's own files, the whole folder

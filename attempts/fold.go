@@ -298,17 +298,6 @@ func (l *Ledger) judged(e *Event) {
 	l.EpicReviews = append(l.EpicReviews, r)
 }
 
-// baseEvents counts the records that say anything.
-func (f *fold) baseEvents() int {
-	n := 0
-	for _, rec := range f.ledger.Tasks {
-		if !rec.blank() {
-			n++
-		}
-	}
-	return n
-}
-
 // asBase writes the whole state as the events a log can begin with, in parts that are not too large to read.
 func (f *fold) asBase() []Event {
 	l := f.ledger

@@ -17,22 +17,22 @@ import (
 
 // history is everything that the event logs of an epic say.
 type history struct {
-	fsys   durable.FS
-	graph  *epic.Graph
-	logs   []*logFile // in the order of their events
-	start  int        // index of the first log that matters
-	limit  uint64     // last event wanted
-	fold   *fold
-	next   uint64 // sequence number of the next event; 0: whatever comes
-	known  uint64 // events up to here are in the ledger that folding began with
-	high   uint64 // highest number seen, also where it does not belong
-	sum    uint32 // of the last line
-	torn   []*logFile
-	faults []Fault
-	notes  []string
-	keep   bool        // a copy of each log
-	each   func(Event) // is called with every event; may be nil
-	event  Event       // that was read last: its room is used again
+	fsys    durable.FS
+	graph   *epic.Graph
+	logs    []*logFile // in the order of their events
+	start   int        // index of the first log that matters
+	limit   uint64     // last event wanted
+	fold    *fold
+	next    uint64 // sequence number of the next event; 0: whatever comes
+	known   uint64 // events up to here are in the ledger that folding began with
+	high    uint64 // highest number seen, also where it does not belong
+	sum     uint32 // of the last line
+	torn    []*logFile
+	faults  []Fault
+	notes   []string
+	keep    bool   // a copy of each log
+	skipped uint64 // events up to here were known from seenFile
+	event   Event  // that was read last: its room is used again
 }
 
 // logFile is one run's log, after reading.
@@ -41,6 +41,7 @@ type logFile struct {
 	first uint64 // number of its first event; 0 when it has none
 	based bool   // it begins with a base
 	odd   bool   // it is a pipe, a link or the like, and not read
+	from  int64  // bytes that are known from seenFile
 	tail  durable.TornTail
 	copy  *durable.Copy // nil: none was wanted
 }
@@ -131,6 +132,7 @@ func (h *history) reset(base *parsed) {
 // readWhole reads the logs if they need no ledger beside them.
 func (h *history) readWhole() (bool, error) {
 	for h.begin() {
+		h.next = max(h.next, h.skipped+1)
 		if err := h.read(); err != nil {
 			return false, err
 		}
@@ -143,7 +145,6 @@ func (h *history) readWhole() (bool, error) {
 		// The crash came while the base was written; nothing was built on it.
 		h.logs[h.start].based = false
 		h.reset(nil)
-		h.each = nil // it would have events twice
 	}
 	return false, nil
 }
@@ -172,10 +173,10 @@ func (h *history) readLog(l *logFile) error {
 		return err
 	}
 	defer f.Close()
-	var r io.Reader = f
+	var r io.Reader = io.NewSectionReader(f, l.from, math.MaxInt64-l.from)
 	if h.keep {
 		l.copy = durable.NewCopy(l.name())
-		r = io.TeeReader(f, l.copy)
+		r = io.TeeReader(r, l.copy)
 	}
 	next := h.next
 	if h.known > 0 { // a log may begin with what is known already
@@ -195,6 +196,7 @@ func (h *history) readLog(l *logFile) error {
 		return fmt.Errorf("%s: %w", l.name(), err)
 	}
 	l.tail = tail
+	l.tail.Offset += l.from
 	if tail.Bytes > 0 {
 		h.torn = append(h.torn, l)
 	}
@@ -245,9 +247,7 @@ func (h *history) line(l *logFile, line *durable.Line) error {
 		h.fault(l, line.Number, fmt.Sprintf("events %d to %d are missing", h.next, e.Seq-1), "")
 	}
 	h.next, h.sum = e.Seq+1, sum
-	if h.fold.apply(e); h.each != nil {
-		h.each(*e)
-	}
+	h.fold.apply(e)
 	return nil
 }
 

@@ -28,11 +28,10 @@ func newProgress(g *epic.Graph, of map[string]*TaskRecord) progress {
 		graph: g, records: make([]*TaskRecord, n), states: make([]Status, n), waiting: make([]int, n),
 		counts: map[Status]int{}, told: make([]bool, n),
 	}
-	fresh := make([]TaskRecord, n)
 	for i := range n {
 		id := g.ID(i)
 		if of[id] == nil {
-			of[id] = &fresh[i]
+			of[id] = &TaskRecord{}
 		}
 		p.records[i] = of[id]
 	}

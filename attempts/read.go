@@ -23,7 +23,6 @@ type View struct {
 	Running                bool    // the holder lives
 	Foreign                bool    // the holder is on another machine, where it may live
 	Jobs                   int     // how many tasks the newest run does at a time; 0: unknown
-	Tail                   *Tail   // has the later events; nil unless [ReadEvents] has read them all
 
 	tasks progress
 }
@@ -33,32 +32,25 @@ func (v *View) Learned(most int) []int { return v.tasks.lastLearned(most) }
 
 // Read reads an epic's memory without writing anything: it works on a full or read-only disk, and beside a run.
 // Epic and graph may be nil when the plan cannot be read; then no task is known to wait for another.
-func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) { return read(dir, e, g, nil) }
+func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) { return read(dir, e, g, "") }
 
-// ReadEvents is [Read] for those who follow the logs: it calls f with every event as well, and the view's Tail has those that come later.
-// The Tail is nil if the ledger is not the fold of all logs; then the calls do not count, and [NewTail] has all events.
-func ReadEvents(dir string, f func(Event)) (*View, error) { return read(dir, nil, nil, f) }
+// See is [Read] for those who only look. Of a long epic they begin with what a run of the same version of relay has left for them.
+func See(dir, relay string) (*View, error) { return read(dir, nil, nil, relay) }
 
-func read(dir string, e *epic.Epic, g *epic.Graph, each func(Event)) (*View, error) {
+func read(dir string, e *epic.Epic, g *epic.Graph, relay string) (*View, error) {
 	disk, err := openFolder(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer disk.Close()
 	lock, lockErr := durable.InspectLock(disk, LockFile)
-	c, err := load(disk, e, g, each, false)
+	c, err := load(disk, e, g, false, relay)
 	if err != nil {
 		return nil, err
 	}
 	v := &View{
 		Ledger: c.log.fold.ledger, Counts: c.log.fold.tasks.counts, Jobs: c.log.fold.jobs, Ahead: c.ahead,
 		Warnings: c.log.notes, Faults: c.log.faults, Running: lock.Held, tasks: c.log.fold.tasks,
-	}
-	if c.log.each != nil && c.whole && c.log.start == 0 {
-		v.Tail = NewTail(dir)
-		for _, l := range c.log.logs {
-			v.Tail.read[l.run] = l.tail.Offset
-		}
 	}
 	for _, f := range c.log.faults {
 		v.Warnings = append(v.Warnings, f.Error())
@@ -149,8 +141,8 @@ func (t *Tail) Next(f func(Event) error) error {
 
 // replay calls f with the events from an offset on, and returns where it ended.
 func (l *logFile) replay(fsys durable.FS, from int64, f func(Event) error) (end int64, err error) {
+	var e Event
 	tail, err := l.lines(fsys, from, func(line *durable.Line) error {
-		var e Event
 		if decode(line.Text, &e) != nil {
 			return nil //nolint:nilerr // it skips lines that are not events, as the ledger does
 		}

@@ -118,9 +118,9 @@ func (c *contents) keepCopy(dir string) error {
 func (c *contents) salvage() error {
 	var base *parsed
 	if file, err := readLedger(c.log.fsys); err == nil && file != nil {
-		defer file.close()
-		p, perr := file.parse()
-		_, ours := c.log.fold.written.find(file.sum())
+		defer file.Close()
+		p, perr := parseFile(file)
+		_, ours := c.log.fold.written.find(file.Sum())
 		if perr == nil && (ours || len(c.log.fold.written) == 0) {
 			base = p
 		}
@@ -152,7 +152,7 @@ func Validate(dir string, e *epic.Epic, g *epic.Graph) ([]Fault, error) {
 }
 
 func validate(fsys durable.FS, e *epic.Epic, g *epic.Graph) ([]Fault, error) {
-	c, err := load(fsys, e, g, nil, false)
+	c, err := load(fsys, e, g, false, "")
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ type Options struct {
 	Fault func(point string) error
 	// Durable hears of every event once it is on the disk, in order. It must return at once, and keep nothing it is not given. May be nil.
 	Durable func([]Event)
+	Relay   string // version, for viewers of the same one: see [See]. Empty: they read all events
 	// Warn receives warnings that need no action. May be nil.
 	Warn func(string)
 }
@@ -47,6 +48,7 @@ type Store struct {
 	tampered []string        // what Append had to restore, until Restore tells
 	cost     time.Duration   // of the last snapshot
 	ended    time.Time       // when the last snapshot was done
+	seen     uint64          // the next event, when seenFile was written last
 
 	journal journal
 	now     current
@@ -82,7 +84,7 @@ func (s *Store) start(decide policy) error {
 	if err := removeTemps(s.fsys); err != nil {
 		return err
 	}
-	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, nil, true)
+	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, true, "")
 	if errors.Is(err, ErrNoLedger) && s.opts.Fresh != nil {
 		c, err = createFresh(s.fsys, &s.opts)
 	}

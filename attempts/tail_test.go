@@ -52,35 +52,3 @@ func TestTail(t *testing.T) {
 		t.Errorf("the log of another run gives %v after %v", third, second)
 	}
 }
-
-// ReadEvents has the events so far, and its tail those that come later, in the same run and in the next one.
-func TestReadEvents(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 3)
-	s := b.open(t, "20260101T000000Z-aa")
-	if err := s.Append(started("T1", 1)); err != nil {
-		t.Fatal(err)
-	}
-	var seen []uint64
-	see := func(e Event) { seen = append(seen, e.Seq) }
-	v, err := ReadEvents(b.dir, see)
-	if err != nil || v.Tail == nil || !v.Running {
-		t.Fatalf("got %+v, %v", v, err)
-	}
-	s.Close()
-	later := b.open(t, "20260102T000000Z-bb")
-	defer later.Close()
-	if err := later.Append(succeeded("T1", 1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := v.Tail.Next(func(e Event) error { see(e); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	var all []uint64
-	if err := Replay(b.dir, func(e Event) error { all = append(all, e.Seq); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(seen, all) {
-		t.Errorf("got events %v, want %v", seen, all)
-	}
-}

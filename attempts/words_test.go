@@ -136,7 +136,7 @@ func TestWordsForLedgers(t *testing.T) {
 	if got, want := diff(newFold(nil, nil), bytes.Repeat([]byte("b\n"), maxDiffLines)), "(the diff has 5022 lines)\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := boundedList(slices.Repeat([]string{"a.go"}, bigList+3)); got[bigList] != "… and 3 more" {
+	if got := durable.BoundedList(slices.Repeat([]string{"a.go"}, bigList+3)); got[bigList] != "… and 3 more" {
 		t.Errorf("got %q", got[bigList])
 	}
 }

@@ -17,8 +17,6 @@ type Input struct {
 	Graph  *epic.Graph      // of Epic
 	Ledger *attempts.Ledger // as far as it is known; nil: nothing is. The builder folds later events into it
 	Run    string           // the last run of the night that is wanted; "": the newest
-	// Journal has the events that the ledger has; nil: the builder gets all events by Apply.
-	Journal *Journal
 
 	Running     bool        // somebody is at work on the epic: else attempts under way were interrupted. SetRunning changes it
 	MaxAttempts int         // of tasks that name no number of their own
@@ -57,7 +55,7 @@ const mostNamed = 5
 
 // New returns a builder. To know what went on before, give it the events that the ledger has as well: [attempts.Replay] has all.
 func New(in Input) *Builder {
-	b := &Builder{in: in, stale: true, journal: cmp.Or(in.Journal, NewJournal(in.Run)), rows: make([]*Row, in.Graph.Len())}
+	b := &Builder{in: in, stale: true, journal: NewJournal(in.Run), rows: make([]*Row, in.Graph.Len())}
 	if in.Ledger != nil {
 		b.known = in.Ledger.Folded.Seq
 	}

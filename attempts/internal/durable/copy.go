@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"crypto/sha256"
+	"encoding/hex"
 	"hash"
 	"io"
 	"os"
@@ -104,4 +105,24 @@ func (c *Copy) PutBack(fsys FS) (bool, error) {
 		return true, err
 	}
 	return true, c.restamp(fsys)
+}
+
+// Mark is a place in a log, with the SHA-256 of all that comes before it, in hex.
+type Mark struct {
+	Name   string
+	Size   int64
+	SHA256 string
+}
+
+// Mark returns where the log ends.
+func (c *Copy) Mark() Mark { return Mark{c.name, c.size, hex.EncodeToString(c.sum.Sum(nil))} }
+
+// In reports whether the log still has what came before the mark.
+func (m Mark) In(fsys FS) bool {
+	file, err := OpenHashed(fsys, m.Name, m.Size)
+	if err != nil || file == nil {
+		return false
+	}
+	defer file.Close()
+	return file.Sum() == m.SHA256
 }

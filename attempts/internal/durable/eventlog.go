@@ -1,11 +1,9 @@
 package durable
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -61,52 +59,17 @@ func check(text []byte, l *Line) error {
 		return errors.New("its checksum does not match")
 	}
 	l.Text = text
-	if !quick(text[restAt:], l) {
-		var nums struct{ Seq, Synced uint64 }
-		if err := json.Unmarshal(text, &nums); err != nil {
-			return errors.New("not JSON")
-		}
-		l.number(nums.Seq, nums.Synced)
+	var nums struct{ Seq, Synced uint64 }
+	if err := Unmarshal(text, &nums); err != nil {
+		return errors.New("not JSON")
+	}
+	if l.Seq, l.Synced = nums.Seq, nums.Synced; l.Synced == 0 && l.Seq > 0 {
+		l.Synced = l.Seq - 1
 	}
 	if l.Seq == 0 || l.Seq > maxSeq {
 		return fmt.Errorf("%d is not an event's number", l.Seq)
 	}
 	return nil
-}
-
-func (l *Line) number(seq, synced uint64) {
-	l.Seq, l.Synced = seq, synced
-	if synced == 0 && seq > 0 {
-		l.Synced = seq - 1
-	}
-}
-
-// quick reads `"seq":N` and an optional `,"synced":N`, which is how our own lines begin.
-func quick(rest []byte, l *Line) bool {
-	seq, rest, ok := field(rest, `"seq":`)
-	if !ok {
-		return false
-	}
-	synced, rest, ok := field(rest, `,"synced":`)
-	if !ok {
-		synced = 0
-	}
-	if !bytes.HasPrefix(rest, []byte(`,"at":"`)) {
-		return false
-	}
-	l.number(seq, synced)
-	return true
-}
-
-func field(s []byte, name string) (uint64, []byte, bool) {
-	if !bytes.HasPrefix(s, []byte(name)) {
-		return 0, s, false
-	}
-	n, i := uint64(0), len(name)
-	for ; i < len(s) && s[i] >= '0' && s[i] <= '9' && i < len(name)+19; i++ {
-		n = n*10 + uint64(s[i]-'0')
-	}
-	return n, s[i:], i > len(name)
 }
 
 // BadLine says which line cannot be read, and why.

@@ -2,11 +2,16 @@ package durable
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"relay/epic/each"
+	"relay/epic/plaintext"
 )
 
 // yamlField is a field of a struct that has a name in YAML.
@@ -172,4 +177,65 @@ func (y *YAMLWriter) texts(indent int, name string, v reflect.Value) {
 	for _, key := range keys {
 		y.Line(indent+2, YAMLScalar(key.String()), ": ", YAMLScalar(v.MapIndex(key).String()))
 	}
+}
+
+// MostListed is how many texts of a list Bound keeps.
+const MostListed = 200
+
+// short returns a function that cuts a text to so many bytes.
+func short(most int) func(string) string {
+	return func(s string) string { return plaintext.Capped(s, most) }
+}
+
+// Bound cuts each text in a value to so many bytes and each list to so many entries, or to what the tags max (of texts) and most (of
+// lists) of a field say of it and of all that is in it.
+func Bound(v reflect.Value, text, list int) {
+	switch v.Kind() { //nolint:exhaustive // values of other kinds are small
+	case reflect.String:
+		v.SetString(plaintext.Capped(v.String(), text))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			Bound(v.Elem(), text, list)
+		}
+	case reflect.Slice:
+		switch l := v.Addr().Interface().(type) {
+		case *[]string:
+			*l = BoundedList(*l)
+		case *json.RawMessage:
+			if len(*l) > text {
+				*l = nil
+			}
+		default:
+			v.SetLen(min(v.Len(), list))
+			for i := range v.Len() {
+				Bound(v.Index(i), text, list)
+			}
+		}
+	case reflect.Struct:
+		switch s := v.Addr().Interface().(type) {
+		case *time.Time:
+			return
+		case *plaintext.Statement:
+			*s = plaintext.CleanAll(plaintext.Cleaner{Line: short(500), Block: short(4 << 10), Most: MostListed}, *s)
+		}
+		for kind, field := range v.Fields() {
+			Bound(field, limit(kind.Tag.Get("max"), text), limit(kind.Tag.Get("most"), list))
+		}
+	}
+}
+
+func limit(tag string, otherwise int) int {
+	if n, err := strconv.Atoi(tag); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// BoundedList returns the first entries of a list of texts, each of them cut, and how many there are besides.
+func BoundedList(list []string) []string {
+	if len(list) > MostListed {
+		cut := append([]string(nil), list[:MostListed]...)
+		list = append(cut, fmt.Sprintf("… and %d more", len(list)-MostListed))
+	}
+	return each.Of(list, func(s string) string { return strings.ToValidUTF8(plaintext.Capped(s, 500), "\ufffd") })
 }

@@ -52,7 +52,7 @@ With --playlist it shows how the epics of a list stand, by their ledgers;
 }
 
 // shortLimit is for a command that ends at once: with less, collecting what 10,000 tasks leave takes longer than reading them.
-const shortLimit = 128 << 20
+const shortLimit = 46 << 20
 
 func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.schema {

@@ -21,7 +21,7 @@ import (
 // epicFiles are what belongs to one epic, epic.yml first: without it nothing else counts as an epic.
 var epicFiles = []string{
 	"epic.yml", "attempt-ledger.yml", "attempt-ledger.yml.foreign", "deferred-findings.jsonl",
-	"imported.yml", "epic.yml.old", "plan.json",
+	"imported.yml", "epic.yml.old", "plan.json", "ledger.json",
 }
 
 // ArchiveOptions say how an old epic is put away.

@@ -58,21 +58,14 @@ func LedgerSettings(c *configs.Config) attempts.Settings {
 	}
 }
 
-// Read reads plan and ledger side by side: of an epic of ten thousand tasks each takes its time. While a run is on, its own
-// plan counts; when that and epic.yml differ, the warning says so.
+// Read reads plan and ledger side by side for those who only look: of an epic of ten thousand tasks each takes its time. While a run is
+// on, its own plan counts; when that and epic.yml differ, the warning says so.
 func (p *Project) Read(ctx context.Context) (now *Plan, view *attempts.View, warning string, err error) {
-	return p.ReadWith(ctx, func() (*attempts.View, error) { return attempts.Read(p.Dir, nil, nil) })
-}
-
-// ReadWith is Read with a function that reads the ledger.
-func (p *Project) ReadWith(
-	ctx context.Context, read func() (*attempts.View, error),
-) (now *Plan, view *attempts.View, warning string, err error) {
 	var reading error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		view, reading = read()
+		view, reading = attempts.See(p.Dir, RelayVersion())
 	}()
 	pl, err := p.plan(p.see)
 	<-done

@@ -100,6 +100,7 @@ func (p *Project) see(name string, src []byte) (*Plan, error) {
 	if len(src) > longPlan {
 		text, err := ReadFile(p.File(seenFile), MaxPlan)
 		begin := bytes.IndexByte(text, '\n') + 1
+		pl.Epic.Tasks = make([]epic.Task, 0, bytes.Count(text, []byte(`"ID":`))) // the decoder begins with room for ten
 		if err == nil && bytes.Equal(text[:begin], pl.seal(text[begin:])) && json.Unmarshal(text[begin:], pl.Epic) == nil {
 			if pl.Graph, err = epic.NewGraph(pl.Epic); err == nil {
 				return pl, nil

@@ -56,7 +56,7 @@ const (
 
 // follow keeps what is shown up to date until ctx is done.
 func (l *live) follow(ctx context.Context) {
-	for wait := every; ; {
+	for wait := time.Duration(0); ; {
 		select {
 		case <-ctx.Done():
 			return

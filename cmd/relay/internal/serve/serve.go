@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -36,13 +35,10 @@ type Options struct {
 
 // Serve serves the night of an epic until ctx is done.
 func Serve(ctx context.Context, p *project.Project, o *Options) error {
-	debug.SetMemoryLimit(memoryLimit)
-	debug.SetGCPercent(heapGrowth)
 	g, s, err := newSite(ctx, p, o)
 	if err != nil {
 		return err
 	}
-	debug.FreeOSMemory() // reading all there is takes more than following it
 	l, err := listen(ctx, o.Addr)
 	if err != nil {
 		return err
@@ -77,13 +73,6 @@ const (
 	writeWait  = 10 * time.Second // for one event, or one page
 	maxHeader  = 64 << 10
 	maxForm    = 64 << 10
-)
-
-// An epic of 10,000 tasks takes 36 MiB, and the night of an earlier run as much for a moment. The collector has little to do below the
-// limit, for a server keeps nearly all it has.
-const (
-	memoryLimit = 96 << 20
-	heapGrowth  = 20
 )
 
 // listen opens a port on the loopback interface.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
+	"runtime/debug"
 	"time"
 
 	"relay/attempts"
@@ -20,9 +22,10 @@ type Follower struct {
 	Last     uint64   // number of the last event
 	Warnings []string // about the records, from when they were read as a whole
 
-	run  string // that ends the night; "": the newest
-	tail *attempts.Tail
-	held bool
+	run    string // that ends the night; "": the newest
+	tail   *attempts.Tail
+	held   bool
+	unread bool // the log
 
 	night *view.Night // that Night returned last
 	ahead *Forecast
@@ -35,22 +38,25 @@ func Follow(ctx context.Context, p *project.Project, run string) (*Follower, err
 	return f, f.begin(ctx)
 }
 
+// longLog is how many events a viewer does not read before its first picture, for which the ledger is enough. Reading them makes much
+// garbage, which readLimit bounds. The viewer keeps nearly all it has then: with a limit near to that the collector would work all the
+// time, and a heap that grows by heapGrowth per cent is enough.
+const (
+	longLog    = 5000
+	readLimit  = 42 << 20
+	heapGrowth = 15
+)
+
 // Old reports whether the night is one before the newest.
 func (f *Follower) Old() bool { return f.run != "" }
 
 // Held reports whether somebody is at work on the epic.
 func (f *Follower) Held() bool { return f.held }
 
-// begin reads plan, ledger and logs as a whole.
+// begin reads plan and ledger, and the logs as a whole: of a long one the next look does that, after a first picture.
 func (f *Follower) begin(ctx context.Context) error {
-	f.Last, f.tail = 0, nil
-	journal := view.NewJournal(f.run)
-	pl, v, warning, err := f.Project.ReadWith(ctx, func() (*attempts.View, error) {
-		return attempts.ReadEvents(f.Project.Dir, func(e attempts.Event) {
-			journal.Add(e)
-			f.Last = max(f.Last, e.Seq)
-		})
-	})
+	f.tail = nil
+	pl, v, warning, err := f.Project.Read(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,14 +69,11 @@ func (f *Follower) begin(ctx context.Context) error {
 	if f.Old() {
 		pl = project.RunPlan(f.Project, f.run, pl)
 	}
-	f.Plan, f.Warnings, f.held, f.tail = pl, append(f.Project.Damage, v.Warnings...), v.Running, v.Tail
-	if f.tail == nil {
-		journal, f.Last, f.tail = nil, 0, attempts.NewTail(f.Project.Dir)
+	f.Plan, f.Warnings, f.held = pl, append(f.Project.Damage, v.Warnings...), v.Running
+	f.Model, f.Last, f.tail = view.New(Input(f.Project, pl, v, f.run)), 0, attempts.NewTail(f.Project.Dir)
+	if f.unread = !f.Old() && runOf(v).State != crashed && v.Ledger.Folded.Seq > longLog; !f.unread { // only its last event says when
+		_, _, err = f.take(nil)
 	}
-	in := Input(f.Project, pl, v, f.run)
-	in.Journal = journal
-	f.Model = view.New(in)
-	_, _, err = f.take(nil)
 	return err
 }
 
@@ -79,14 +82,20 @@ func (f *Follower) Next(ctx context.Context) (tasks []string, changed bool, err 
 	if f.tail == nil { // it could not be read
 		return nil, true, f.begin(ctx)
 	}
+	if f.unread {
+		debug.SetMemoryLimit(readLimit)
+		debug.SetGCPercent(heapGrowth)
+		defer debug.SetMemoryLimit(math.MaxInt64)
+	}
 	begun := len(f.Model.Journal().Runs())
 	tasks, changed, err = f.take(tasks)
 	if err != nil {
 		return nil, false, err
 	}
-	if len(f.Model.Journal().Runs()) > begun { // with another plan, perhaps
+	if len(f.Model.Journal().Runs()) > begun && !f.unread { // with another plan, perhaps
 		return nil, true, f.begin(ctx)
 	}
+	f.unread = false
 	holder, err := attempts.HeldBy(f.Project.File(attempts.LockFile))
 	if held := holder != nil; err == nil && held != f.held {
 		f.held, changed = held, true

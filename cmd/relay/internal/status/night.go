@@ -1,8 +1,6 @@
 package status
 
 import (
-	"errors"
-	"io/fs"
 	"time"
 
 	"relay/attempts"
@@ -13,15 +11,9 @@ import (
 // Builder returns the model of a night that all views show, of the run that ends it; "" is the newest. It has read all logs, and knows
 // the last event in them.
 func Builder(p *project.Project, pl *project.Plan, v *attempts.View, run string) (*view.Builder, error) {
-	b := view.New(Input(p, pl, v, run))
-	err := attempts.Replay(p.Dir, func(e attempts.Event) error {
-		b.Apply(&e)
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // an epic that was written by hand has none yet
-	}
-	return b, err
+	f := &Follower{Model: view.New(Input(p, pl, v, run)), tail: attempts.NewTail(p.Dir)}
+	_, _, err := f.take(nil)
+	return f.Model, err
 }
 
 // Input returns what a builder of the model begins with. Without the events of the logs it lacks notes, the timeline and earlier runs.

@@ -360,12 +360,9 @@ func wrong(name string, o attempts.Outcome) string {
 // Refusing returns the runners of this configuration that would not work when they were last asked.
 func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusal {
 	used := append(slices.Clone(p.Config.Relay.Runners), p.Agents.Reviewers()...)
-	for i := range pl.Epic.Tasks {
-		used = append(used, pl.Epic.Tasks[i].Runner)
-	}
 	var list []Refusal
 	for _, r := range l.Refusing() {
-		if slices.Contains(used, r.Runner) {
+		if slices.Contains(used, r.Runner) || slices.ContainsFunc(pl.Epic.Tasks, func(t epic.Task) bool { return t.Runner == r.Runner }) {
 			list = append(list, Refusal{r, Fix(p, pl.Epic.Tasks, r.Runner, r.Outcome, r.Why), wrong(r.Runner, r.Outcome)})
 		}
 	}

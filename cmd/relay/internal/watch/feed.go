@@ -3,8 +3,6 @@ package watch
 import (
 	"context"
 	"io"
-	"math"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +28,6 @@ type Feed struct {
 	mu    sync.Mutex
 	night *status.Follower
 	shown *view.Night // that Next returned last
-	read  sync.Once
 }
 
 const (
@@ -73,11 +70,6 @@ func (f *Feed) Next(ctx context.Context) (*view.Night, error) {
 	} else if f.Old() {
 		return nil, nil //nolint:nilnil // it does not change any more
 	}
-	f.read.Do(func() { // all there was
-		debug.SetMemoryLimit(math.MaxInt64)
-		debug.SetGCPercent(heapGrowth)
-		debug.FreeOSMemory()
-	})
 	night, err := f.night.Night(ctx, f.app.Now())
 	if err != nil || night == f.shown {
 		return nil, err

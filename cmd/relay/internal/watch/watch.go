@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -20,13 +19,8 @@ import (
 	"relay/orchestrator/view"
 )
 
-// framesASecond bounds how often the screen is drawn. memoryLimit is for the beginning, which makes much garbage. A viewer keeps nearly all
-// that it has read, and heapGrowth, in per cent, is enough for the rest: with a limit near to that the collector would work all the time.
-const (
-	framesASecond = 20
-	memoryLimit   = 44 << 20
-	heapGrowth    = 20
-)
+// framesASecond bounds how often the screen is drawn.
+const framesASecond = 20
 
 // Run shows the night that ends with a run until the person leaves it; "" is the newest. Decisions are commands that relay runs.
 func Run(ctx context.Context, a *cli.App, run string, relay func(ctx context.Context, args ...string) (string, error)) error {
@@ -38,7 +32,6 @@ func Run(ctx context.Context, a *cli.App, run string, relay func(ctx context.Con
 	if term := a.Lookup("TERM"); term == "" || term == "dumb" {
 		return &terminal.Hinted{Err: errors.New("relay watch needs a terminal that can place text (TERM is dumb or not set)"), Code: terminal.Usage, Hint: hint}
 	}
-	debug.SetMemoryLimit(memoryLimit)
 	feed, err := Open(ctx, a, run)
 	if err != nil {
 		return err

@@ -1,0 +1,105 @@
+package attempts
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/segmentio/encoding/json"
+
+	"relay/attempts/internal/durable"
+	"relay/epic/each"
+)
+
+// seenFile has what the logs of a long epic added up to at a time, as viewers read it: the events of 10,000 tasks take them longer than all
+// else. A line with the version of relay and a hash of the rest comes first. No run works by it.
+const (
+	seenFile = "ledger.json"
+	longLogs = 1000 // events
+	seenPart = 16   // the file is written again when there are so much of them more
+)
+
+// seen is the content of seenFile.
+type seen struct {
+	Logs       []durable.Mark
+	Next       uint64 // event
+	Jobs, Base int
+	Written    snapshots
+	Ledger     Ledger // without tasks
+	IDs        []string
+	Records    []TaskRecord // without attempts
+	Tries      []int        // attempts by record
+	Attempts   []Attempt    // of all records
+}
+
+func sealSeen(relay string, text []byte) []byte {
+	return fmt.Appendf(nil, "%s %x\n", relay, sha256.Sum256(text))
+}
+
+// keepSeen writes seenFile, if the logs of a store have grown enough. After a failure viewers do without it.
+func keepSeen(s *Store) {
+	var text []byte
+	s.now.view(func(now *fold) {
+		s.journal.mu.Lock()
+		next, folded := s.journal.seq+1, len(s.journal.queue) == 0
+		marks := each.Of(append(slices.Clip(s.older), s.journal.copy), (*durable.Copy).Mark)
+		s.journal.mu.Unlock()
+		if s.opts.Relay == "" || !folded || next < max(longLogs, s.seen+s.seen/seenPart) {
+			return
+		}
+		s.seen = next
+		of := &seen{Logs: marks, Next: next, Jobs: now.jobs, Base: now.base, Written: now.written, Ledger: *now.ledger}
+		of.Ledger.Tasks, of.Ledger.EndedAt = nil, time.Time{} // viewers do not know which tasks there are
+		for id, rec := range now.ledger.Tasks {
+			of.IDs, of.Tries, of.Attempts = append(of.IDs, id), append(of.Tries, len(rec.Attempts)), append(of.Attempts, rec.Attempts...)
+			of.Records = append(of.Records, *rec)
+			of.Records[len(of.Records)-1].Attempts = nil
+		}
+		text, _ = json.Append(nil, of, 0)
+	})
+	if text != nil {
+		_ = durable.Replace(s.fsys, seenFile, nil, durable.Text(append(sealSeen(s.opts.Relay, text), text...)))
+	}
+}
+
+// recall begins with what seenFile has, if the logs begin with what it is made of.
+func (h *history) recall(relay string) {
+	file, err := durable.OpenHashed(h.fsys, seenFile, maxLedger)
+	if err != nil || file == nil {
+		return
+	}
+	defer file.Close()
+	text, err := file.Text()
+	begin := bytes.IndexByte(text, '\n') + 1
+	s := seen{Attempts: make([]Attempt, 0, bytes.Count(text, []byte(`"started_at":`)))} // the decoder begins with room for ten
+	if err != nil || !bytes.Equal(text[:begin], sealSeen(relay, text[begin:])) || json.Unmarshal(text[begin:], &s) != nil ||
+		!h.begin() || len(s.Logs) > len(h.logs)-h.start {
+		return
+	}
+	for i, m := range s.Logs {
+		if h.logs[h.start+i].name() != m.Name || !m.In(h.fsys) {
+			return
+		}
+	}
+	for i, m := range s.Logs {
+		h.logs[h.start+i].from = m.Size
+	}
+	s.Ledger.Tasks = make(map[string]*TaskRecord, len(s.IDs))
+	texts := map[string]string{}
+	for i := range s.Attempts { // most have the same
+		for _, text := range []*string{&s.Attempts[i].Run, &s.Attempts[i].Base, &s.Attempts[i].Sealed} {
+			texts[*text] = cmp.Or(texts[*text], *text)
+			*text = texts[*text]
+		}
+	}
+	for i, id := range s.IDs {
+		rec, n := &s.Records[i], s.Tries[i]
+		rec.Attempts, s.Attempts = s.Attempts[:n:n], s.Attempts[n:]
+		s.Ledger.Tasks[id] = rec
+	}
+	h.fold, h.skipped, h.high = newFold(nil, &s.Ledger), s.Next-1, s.Next-1
+	h.fold.jobs, h.fold.base, h.fold.bases, h.fold.written = s.Jobs, s.Base, s.Base, s.Written
+}
