@@ -130,29 +130,32 @@ func (f *finder) labelled(i int, l Line) {
 	}
 }
 
-// runs makes a series of numbered items at the margin that go on counting below other headings.
+// runs makes a series of the longest run of numbered items at the margin that go on counting below other headings.
 func (f *finder) runs() {
-	k := seriesKey{asItem, 0, taskLists - 1, ""}
-	below, sections, next := -1, map[int]bool{}, 1
+	var run, best []int
+	sections, below := 0, -1
 	for i, l := range f.list {
-		m := stepItem.FindStringSubmatch(l.Text)
-		switch {
-		case l.Kind == Heading:
+		if l.Kind == Heading {
 			below = i
-		case m == nil || l.Kind != Item || l.Indent > 0 || l.Box != 0 || f.at[i].beside:
-		case m[2] == "1" && len(sections) < 3:
-			delete(f.by, k)
-			clear(sections)
-			next = 1
-			fallthrough
-		case m[2] == strconv.Itoa(next):
-			f.add(k, i, Label{Title: l.Rest}).bare = true
-			sections[below] = true
-			next++
+		}
+		m := stepItem.FindStringSubmatch(l.Text)
+		if m == nil || l.Kind != Item || l.Indent > 0 || l.Box != 0 || f.at[i].beside {
+			continue
+		}
+		if m[2] != strconv.Itoa(len(run)+1) {
+			run, sections = nil, 0
+		}
+		if m[2] == strconv.Itoa(len(run)+1) {
+			if len(run) == 0 || run[len(run)-1] < below {
+				sections++
+			}
+			if run = append(run, i); sections > 2 && len(run) >= 2*sections && len(run) > len(best) {
+				best = slices.Clone(run)
+			}
 		}
 	}
-	if s := f.by[k]; s != nil && 2*len(sections) > len(s.at) || len(sections) < 3 {
-		delete(f.by, k)
+	for _, i := range best {
+		f.add(seriesKey{asItem, 0, taskLists - 1, ""}, i, Label{Title: f.list[i].Rest}).bare = true
 	}
 }
 

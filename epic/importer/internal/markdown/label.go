@@ -54,7 +54,7 @@ func plainTitle(title string) string {
 	text := strings.TrimLeftFunc(link.ReplaceAllString(Unformatted(title), "$1"), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("#[(（【", r)
 	})
-	return strings.TrimLeft(bracketed.ReplaceAllString(text, "$1:"), "#")
+	return strings.ReplaceAll(strings.TrimLeft(bracketed.ReplaceAllString(text, "$1:"), "#"), "（", " （")
 }
 
 func labelIn(text string) (l Label, ok bool) {

@@ -28,7 +28,8 @@ type series struct {
 	ends   []int  // behind what belongs to each
 	labels []Label
 
-	chapter bool // they are chapters of a document
+	fields  map[string]bool // that at least half of them have
+	chapter bool            // they are chapters of a document
 	score   float64
 }
 
@@ -49,7 +50,7 @@ var words = func() map[string]float64 {
 		ofWork: "feature item bug fix todo change änderung cambio",
 		ofStep: "step paso passo schritt étape шаг krok stap passaggio 步骤 第步 ステップ 단계 adım bước",
 		ofPhase: "phase fase milestone stage sprint wave welle etapa etap этап фаза веха спринт 阶段 第阶段 里程碑 フェーズ マイルストーン שלב aşama week woche " +
-			"semana settimana неделя tydzień hafta 주차 第周 day día dia giorno день dzień 일차 第天 iteration epic meilenstein part block lot onda",
+			"semana settimana неделя tydzień hafta 주차 第周 day día dia jour giorno день dzień 일차 第天 iteration epic meilenstein part block lot onda",
 		-5: "option approach risk question decision appendix figure section scenario example finding requirement goal level version chapter problem " +
 			"figura tabelle table",
 	} {
@@ -186,8 +187,10 @@ func (s *series) worth(list []Line) float64 {
 		return 1.3
 	case s.place == asRow && (isCode(s.label) || s.label == "?" || s.dotted()):
 		return 1.5 + s.headed(list)
-	case s.place == asRow:
+	case s.place == asRow && s.label == "":
 		return 0.5 + s.headed(list)
+	case s.place == asRow:
+		return 0.5
 	case s.below == taskLists-1:
 		return 3
 	case s.bare && s.place == asItem:
@@ -236,33 +239,38 @@ func (s *series) bodies(list []Line) float64 {
 	const most = 200 // lines of each that are looked at
 	with, fields := 0, map[string]int{}
 	for k, i := range s.at {
-		own, listed := map[string]bool{}, false
-		for _, l := range list[i+1 : min(s.ends[k], i+most)] {
-			listed = listed || l.Kind == Item || l.Kind == Code || strings.HasPrefix(l.Text, "|")
-			if m := fieldName.FindStringSubmatch(strings.TrimSpace(l.Text)); m != nil && l.Kind != Code {
-				own[strings.ToLower(m[1]+m[2])] = true
-			}
-		}
-		for name := range own {
+		body := list[i+1 : max(i+1, min(s.ends[k], i+most))]
+		for name := range fieldsIn(body) {
 			fields[name]++
 		}
-		if listed {
+		if slices.ContainsFunc(body, func(l Line) bool { return l.Kind == Item || l.Kind == Code || strings.HasPrefix(l.Text, "|") }) {
 			with++
 		}
 	}
-	shared := 0
-	for _, count := range fields {
+	s.fields = map[string]bool{}
+	for name, count := range fields {
 		if count > 1 && 2*count >= len(s.at) {
-			shared++
+			s.fields[name] = true
 		}
 	}
-	return min(2, 0.6*float64(shared)) + float64(with)/float64(len(s.at))
+	return min(2, 0.6*float64(len(s.fields))) + float64(with)/float64(len(s.at))
+}
+
+// fieldsIn returns the names of the fields in some lines: **Files:** a.go.
+func fieldsIn(list []Line) map[string]bool {
+	names := map[string]bool{}
+	for _, l := range list {
+		if m := fieldName.FindStringSubmatch(strings.TrimSpace(l.Text)); m != nil && l.Kind != Code {
+			names[strings.ToLower(m[1]+m[2])] = true
+		}
+	}
+	return names
 }
 
 // inner returns the best series inside of phases, with the phases that have none of it; nil where the lines are tasks themselves.
 func (s *series) inner(others []*series) *series {
 	word := lastWord(s.label)
-	sorts := words[word] == ofPhase || slices.Contains(containers, word)
+	sorts := words[word] == ofPhase || slices.Contains(containers, word) || words[word] == 0 && s.label != "" && !isCode(s.label) && s.label != "?"
 	if s.place > asBold || s.bare || words[word] == ofTask {
 		return nil
 	}
@@ -294,14 +302,14 @@ func (s *series) has(x *series, sorts bool) bool {
 	word := lastWord(x.label)
 	code, part := isCode(x.label) || x.label == "?", 2 // at least one of so many has some
 	switch {
-	case words[word] == ofTask && x.place < asItem, x.below <= taskLists && x.place == asItem && sorts:
+	case words[word] == ofTask && x.place < asItem, x.below <= taskLists && x.place == asItem && sorts && s.label != "":
 	case (sorts || x.place <= asBold) && s.extendedBy(x):
 		part = 3
 	case s.label == "":
 		return false
 	case !sorts && (!isCode(s.label) || x.label != s.label):
 		return false
-	case x.place == asItem && !code, x.place == asRow && x.label == "", x.place == asBold && !code && words[word] == 0:
+	case x.place == asItem && !code, x.place == asRow && x.label == "" && x.score < 2, x.place == asBold && !code && words[word] == 0:
 		return false
 	}
 	inside, with, k := 0, 0, 0

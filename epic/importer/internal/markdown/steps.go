@@ -32,7 +32,32 @@ func Steps(list []Line) []int {
 	if 2*len(boxes) > len(found[0].at) {
 		return nil
 	}
-	return found[0].at
+	return found[0].join(list, at)
+}
+
+// join returns the lines of a series, with the headings beside them that have the same fields.
+func (s *series) join(list []Line, at []place) []int {
+	if s.place > 6 || len(s.fields) < 2 || len(s.labels) != len(s.at) {
+		return s.at
+	}
+	end, lines := sectionEnds(list), slices.Clone(s.at)
+	for i, l := range list {
+		k, there := slices.BinarySearch(lines, i)
+		if there || l.Kind != Heading || l.Level != s.place || at[i].beside || k < len(lines) && lines[k] < end[i] {
+			continue
+		}
+		own := fieldsIn(list[i+1:end[i]])
+		both := 0
+		for name := range s.fields {
+			if own[name] {
+				both++
+			}
+		}
+		if 2*both > len(s.fields) {
+			lines = slices.Insert(lines, k, i)
+		}
+	}
+	return lines
 }
 
 // sortsBoxes reports whether the lines are phases, and the boxes below them are the work: at least three quarters have some, most of them right
@@ -47,7 +72,7 @@ func (s *series) sortsBoxes(list []Line, at []place) bool {
 			k++
 		}
 		switch {
-		case l.Box == 0 || at[i].beside:
+		case l.Box == 0 || l.Indent > 1 || at[i].beside:
 		case k < len(s.at) && i > s.at[k]:
 			inside++
 		default:
@@ -81,8 +106,11 @@ func (s *series) sortsBoxes(list []Line, at []place) bool {
 	if s.dotted() && (inside == 0 || 2*inside >= 5*n) {
 		return false // each has several
 	}
-	if outside > inside && outside > n {
+	if outside > inside && outside > 2*n {
 		return true
+	}
+	if !s.bare && s.label != "" && inside > 10*n { // too many to be tasks
+		return false
 	}
 	return inside > 0 && 4*with >= 3*n && 2*led < n && 2*ordered < n
 }
