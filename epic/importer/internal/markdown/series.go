@@ -51,7 +51,7 @@ var words = func() map[string]float64 {
 		ofStep: "step paso passo schritt étape шаг krok stap passaggio 步骤 第步 ステップ 단계 adım bước",
 		ofPhase: "phase fase milestone stage sprint wave welle etapa etap этап фаза веха спринт 阶段 第阶段 里程碑 フェーズ マイルストーン שלב aşama week woche " +
 			"semana settimana неделя tydzień hafta 주차 第周 day día dia jour giorno день dzień 일차 第天 iteration epic meilenstein part block lot onda",
-		-5: "option approach risk question decision appendix figure section scenario example finding requirement goal level version chapter problem " +
+		-5: "option approach risk question decision appendix figure section scenario example finding requirement goal level version chapter problem risco riesgo risque risiko rischio " +
 			"figura tabelle table",
 	} {
 		for word := range strings.FieldsSeq(list) {

@@ -109,7 +109,7 @@ func (s *series) sortsBoxes(list []Line, at []place) bool {
 	if outside > inside && outside > 2*n {
 		return true
 	}
-	if !s.bare && s.label != "" && inside > 10*n { // too many to be tasks
+	if len(s.fields) > 1 || !s.bare && s.label != "" && inside > 10*n { // they say more than a list, or boxes are too many to be tasks
 		return false
 	}
 	return inside > 0 && 4*with >= 3*n && 2*led < n && 2*ordered < n
