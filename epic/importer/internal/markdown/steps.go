@@ -32,12 +32,12 @@ func Steps(list []Line) []int {
 }
 
 // sortsBoxes reports whether the lines are phases, and the boxes below them are the work: at least three quarters have some, most of them right
-// below their heading, and no more than half say what they wait for.
+// below their heading.
 func (s *series) sortsBoxes(list []Line, at []place) bool {
 	if worth := words[lastWord(s.label)]; s.place >= asItem || !s.bare && (worth == ofTask || worth == ofStep || isCode(s.label) || s.label == "?") {
 		return false
 	}
-	with, led, ordered, inside, outside, k := 0, 0, 0, 0, 0, 0
+	with, led, inside, outside, k := 0, 0, 0, 0, 0
 	for i, l := range list {
 		for k < len(s.at) && s.ends[k] <= i {
 			k++
@@ -52,12 +52,6 @@ func (s *series) sortsBoxes(list []Line, at []place) bool {
 	}
 	for k, i := range s.at {
 		said, boxes := 0, false
-		for _, l := range list[i+1 : s.ends[k]] {
-			if After(l, nil) != nil {
-				ordered++
-				break
-			}
-		}
 		for _, l := range list[i+1 : s.ends[k]] {
 			if boxes = l.Box != 0; boxes {
 				break
@@ -80,7 +74,7 @@ func (s *series) sortsBoxes(list []Line, at []place) bool {
 	if outside > inside && outside > n {
 		return true
 	}
-	return inside > 0 && 4*with >= 3*n && 2*led < n && 2*ordered < n
+	return inside > 0 && 4*with >= 3*n && 2*led < n
 }
 
 // dotted reports whether the numbers have several parts, as steps of phases have them.
