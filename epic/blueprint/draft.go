@@ -23,7 +23,6 @@ type draft struct {
 	at    map[epic.Field][]epic.Place
 	given map[string]bool // fields with one value
 	desc  []string
-	phase *phase
 	level int  // of its heading
 	named bool // its heading begins with an id
 

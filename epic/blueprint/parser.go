@@ -29,10 +29,8 @@ type parser struct {
 	aside    int      // the level of the section beside the work that we are in, or 0
 	lines    []string // beside the tasks: they may tell an order
 	sections bool     // the document has a section of tasks
-	phase    *phase   // the part of the plan that we are in; nil: none
-	phases   []*phase
-	section  int    // the level of the section of tasks we are in, or 0
-	between  *block // a heading among the tasks that is none of them, until something follows it
+	section  int      // the level of the section of tasks we are in, or 0
+	between  *block   // a heading among the tasks that is none of them, until something follows it
 	sectAt   epic.Place
 	epicDesc []string
 	prose    proseSections
@@ -66,7 +64,6 @@ var (
 	// numHead is 1. Title, Step 1: Title, or 1.2 Title, in which no mark is needed; a title may be missing behind the word Task.
 	numHead  = pattern.New(`^((?i:task|step)[ \t]+)?#?([0-9]{1,6}(?:[.][0-9]{1,4}){0,3}[a-z]?)(?:[ \t]*\([^()]{1,20}\))?([.:)]|[ \t]+[–—·•-]|$|[ \t])[ \t]*(.*)$`)
 	markedID = pattern.New("^([\\w.\\[\\]-]+)[`*]+")
-	noWork   = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:\w+ ){0,3}(?:requirements?|decisions?|questions?|risks?|goals?|findings?|notes)\W*(?:\(.*)?$`)
 	urgent   = pattern.New(`^P[0-4]\b`)
 	version  = pattern.New(`^[vV][0-9]+\.`)
 	frontKey = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
@@ -152,7 +149,6 @@ func (p *parser) heading(b *block, rest []block) {
 		p.epic.Title = inline.Plain(b.text)
 	default:
 		p.close()
-		p.phase = p.phase.next(p, b)
 		p.preamble = p.preamble && b.level == 1
 		if p.section > 0 && b.level <= p.section {
 			p.section = 0
@@ -170,7 +166,7 @@ func asideAt(before int, b *block) int {
 	switch {
 	case before > 0 && before < b.level:
 		return before
-	case IsAside(b.text) || noWork.MatchString(b.text):
+	case IsAside(b.text):
 		return b.level
 	}
 	return 0
@@ -198,7 +194,7 @@ func (p *parser) beginTask(id, title string, b *block, rest []block) {
 
 func (p *parser) begin(id, title string, level int, at epic.Place) {
 	p.cur = &taskReader{parser: p, level: level, draft: newDraft(id, title, at)}
-	p.cur.draft.phase, p.cur.draft.level = p.phase, level
+	p.cur.draft.level = level
 	p.cur.draft.cutDepends()
 }
 
@@ -274,7 +270,6 @@ func (p *parser) content(b *block) {
 	if b.kind == paragraph && readMatrix(p, b) {
 		return
 	}
-	p.phase.read(p, b)
 	if p.cur == nil {
 		p.lines = append(p.lines, strings.Split(b.raw, "\n")...)
 	}

@@ -50,6 +50,9 @@ func claimsPlanmode(s source) bool {
 	}
 	_, err := blueprint.Parse(s.name, s.data, time.Time{})
 	sectioned := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Kind == markdown.Heading && blueprint.IsSection(l.Rest) })
+	if sectioned && skim.Named { // whose mistakes are worth naming
+		return false
+	}
 	return err != nil || counted > 0 && !skim.Named && !sectioned
 }
 

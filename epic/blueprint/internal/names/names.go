@@ -21,9 +21,9 @@ type Names struct {
 	words  *pattern.Regexp   // that may stand before a number
 }
 
-// Of returns the names of tasks, or of other things, by their ids and titles. Words may stand before a number.
-func Of(ids, titles []string, words *pattern.Regexp) *Names {
-	n := &Names{IDs: map[string]string{}, words: words}
+// Of returns the names of tasks, or of other things by their ids and titles.
+func Of(ids, titles []string) *Names {
+	n := &Names{IDs: map[string]string{}}
 	add := func(name, id string) { n.IDs[name] = cmp.Or(n.IDs[name], id) }
 	for _, id := range ids { // an id comes before one like it, and before a title
 		n.IDs[strings.ToLower(id)] = id
@@ -47,8 +47,8 @@ var (
 	reference = pattern.New(`(?:(\pL+)[ \t]+)?#?\b([A-Za-z]{0,12}[-_]?[0-9]{1,6}(?:[.-](?:[0-9]{1,4}|[A-Z])){0,3}[a-z]?|[A-Z]{1,6}-[A-Z])\b`)
 	// between is what stands between references of one list, and through between the ends of a range.
 	between = pattern.New("^(?i:[ \\t,;&+/*`#~–—.、，-]|和|与|and|or|to|through|e|y|et|und|tasks?|steps?|stor(?:y|ies))*$")
-	// Words may stand before the number of a task.
-	Words   = pattern.New("^(?i:and|or|to|through|e|y|et|und|tasks?|steps?|stor(?:y|ies))$")
+	// words may stand before the number of a task.
+	words   = pattern.New("^(?i:and|or|to|through|e|y|et|und|tasks?|steps?|stor(?:y|ies))$")
 	through = pattern.New("^(?i:[ \\t*`]*(?:[-–—~]+|[.]{2,}|to|through)[ \\t*`]*(?:tasks?[ \\t]*)?)$")
 	beside  = pattern.New(`(?i)\b(?:not|independent|parallel|optional(?:ly)?|ideally|(?:un)?blocks?|(?:needed|required) (?:by|for))\b`)
 	// Bracket matches words in brackets.
@@ -81,11 +81,11 @@ func (n *Names) Find(text string) (found []string) {
 		word, name := m[1], m[2]
 		at := end + strings.Index(text[end:], m[0]) + len(m[0])
 		gap := strings.TrimSuffix(text[end:at], name)
-		if end == 0 && beside.MatchString(gap) || end > 0 && !between.MatchString(gap) && !n.words.MatchString(strings.TrimSpace(gap)) {
+		if end == 0 && beside.MatchString(gap) || end > 0 && !between.MatchString(gap) && !words.MatchString(strings.TrimSpace(gap)) {
 			break
 		}
 		id := n.IDs[strings.ToLower(name)]
-		if id = cmp.Or(id, n.IDs[Key(name)]); name[0] <= '9' && word != "" && !n.words.MatchString(word) {
+		if id = cmp.Or(id, n.IDs[Key(name)]); name[0] <= '9' && word != "" && !words.MatchString(word) {
 			id = "" // of something else
 		}
 		from, to, _ := strings.Cut(name, "-")
@@ -113,7 +113,7 @@ func First(text string) string {
 // Only reports whether a text is nothing but references to tasks: T1, `T2` and task 3.
 func Only(text string) bool {
 	rest := reference.ReplaceAllStringFunc(text, func(ref string) string {
-		if m := reference.FindStringSubmatch(ref); m[1] == "" || Words.MatchString(m[1]) {
+		if m := reference.FindStringSubmatch(ref); m[1] == "" || words.MatchString(m[1]) {
 			return ""
 		}
 		return ref

@@ -54,9 +54,6 @@ func seriesIn(list []Line, at []place, end []int) (found []*series) {
 			f.listed(i)
 		}
 	}
-	for _, s := range slices.Collect(maps.Values(f.by)) {
-		f.kids(s)
-	}
 	f.runs()
 	f.numbered()
 	f.mix()
@@ -269,38 +266,6 @@ func compareNumbers(a, b string) int {
 func isMark(r rune) bool { return r == '.' || r == '-' || r == '_' }
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-// kids adds the headings without labels that most of some phases have below them, if their names differ.
-func (f *finder) kids(phases *series) {
-	word := lastWord(phases.label)
-	if phases.place > 5 || phases.bare || words[word] != ofPhase && !slices.Contains(containers, word) {
-		return
-	}
-	k := seriesKey{phases.place + 1, 0, -4 - phases.at[0], ""}
-	names, with := map[string]bool{}, 0
-	var kids []int
-	for _, i := range phases.at {
-		before := len(kids)
-		for j := i + 1; j < f.end[i]; j++ {
-			if c := f.list[j]; c.Kind == Heading && c.Level == k.place && !f.at[j].beside {
-				if label, ok := labelOf(c.Rest); ok && label.Number != "" {
-					return
-				}
-				kids = append(kids, j)
-				names[strings.ToLower(Unformatted(c.Rest))] = true
-			}
-		}
-		if len(kids) > before {
-			with++
-		}
-	}
-	if 2*with < len(phases.at) || len(kids) < len(phases.at) || 5*len(names) < 4*len(kids) {
-		return
-	}
-	for _, j := range kids {
-		f.add(k, j, Label{Title: f.list[j].Rest}).bare = true
-	}
-}
 
 // bound finds where what belongs to each line ends.
 func (s *series) bound(list []Line, end []int) {

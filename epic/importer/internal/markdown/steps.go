@@ -14,16 +14,12 @@ var (
 	tableRule  = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
 	statusCell = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
 	labelLine  = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
-	orderLabel = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:suggested|recommended|implementation|execution|build|work) )+order\b`)
 )
 
 // Steps returns the lines at which the tasks of a plan begin: the series of headings, bold lines, items or rows that is one most likely. There
 // are none where boxes are the work.
 func Steps(list []Line) []int {
 	at := outline(Labelled(slices.Clone(list)))
-	if parts := orderedParts(list, at); len(parts) > 1 {
-		return parts
-	}
 	found := judge(list, at)
 	if len(found) == 0 || found[0].place == asBox || found[0].sortsBoxes(list, at) {
 		return nil
@@ -61,12 +57,12 @@ func (s *series) join(list []Line, at []place) []int {
 }
 
 // sortsBoxes reports whether the lines are phases, and the boxes below them are the work: at least three quarters have some, most of them right
-// below their heading, and no more than half say what they wait for.
+// below their heading.
 func (s *series) sortsBoxes(list []Line, at []place) bool {
 	if worth := words[lastWord(s.label)]; s.place >= asItem || !s.bare && (worth == ofTask || worth == ofStep || isCode(s.label) || s.label == "?") {
 		return false
 	}
-	with, led, ordered, inside, outside, k := 0, 0, 0, 0, 0, 0
+	with, led, inside, outside, k := 0, 0, 0, 0, 0
 	for i, l := range list {
 		for k < len(s.at) && s.ends[k] <= i {
 			k++
@@ -81,12 +77,6 @@ func (s *series) sortsBoxes(list []Line, at []place) bool {
 	}
 	for k, i := range s.at {
 		said, boxes := 0, false
-		for _, l := range list[i+1 : s.ends[k]] {
-			if After(l, nil) != nil {
-				ordered++
-				break
-			}
-		}
 		for _, l := range list[i+1 : s.ends[k]] {
 			if boxes = l.Box != 0; boxes {
 				break
@@ -112,7 +102,7 @@ func (s *series) sortsBoxes(list []Line, at []place) bool {
 	if len(s.fields) > 1 || !s.bare && s.label != "" && inside > 10*n { // they say more than a list, or boxes are too many to be tasks
 		return false
 	}
-	return inside > 0 && 4*with >= 3*n && 2*led < n && 2*ordered < n
+	return inside > 0 && 4*with >= 3*n && 2*led < n
 }
 
 // dotted reports whether the numbers have several parts, as steps of phases have them.
@@ -127,37 +117,6 @@ func AreTasks(list []Line, starts []int) bool {
 	}
 	l, _ := labelOf(list[starts[0]].Rest)
 	return list[starts[0]].Kind == Heading && words[lastWord(l.Word)] == ofTask
-}
-
-// orderedParts returns the lines of the numbered lists, or of the numbered rows, in a section called Implementation Order; none where
-// they name headings, and so no code.
-func orderedParts(list []Line, at []place) (parts []int) {
-	for i, l := range list {
-		if l.Kind != Heading || at[i].beside || !orderLabel.MatchString(Unformatted(l.Rest)) {
-			continue
-		}
-		end := sectionEnds(list[i:])[0] + i
-		for j := i + 1; j < end; j++ {
-			if list[j].Numbered && list[j].Indent == 0 && list[j].Box == 0 {
-				parts = append(parts, j)
-			}
-		}
-		if len(parts) == 0 {
-			parts = rowsBelow(list[:end], i)
-		}
-	}
-	if coded := slices.DeleteFunc(slices.Clone(parts), func(i int) bool { return !strings.Contains(list[i].Text, "`") }); 2*len(coded) < len(parts) {
-		return nil
-	}
-	return parts
-}
-
-// rowsBelow returns the lines of the rows of numbered tables below a line.
-func rowsBelow(list []Line, at int) (parts []int) {
-	for _, row := range rows(list[at+1:], false) {
-		parts = append(parts, at+1+row.at)
-	}
-	return parts
 }
 
 // place is where a line stands.
@@ -199,27 +158,21 @@ type Row struct {
 	Number string
 	Line   int
 	Done   bool
-	at     int
 }
 
 // Rows returns the rows of tables with the column Status.
-func Rows(list []Line) []Row { return rows(list, true) }
-
-// rows returns the rows of tables: all, or those of tables with the column Status.
-func rows(list []Line, stated bool) (found []Row) {
-	status, table := -1, false
+func Rows(list []Line) (found []Row) {
+	status := -1
 	for i, l := range list {
 		cells := rowCells(l)
 		switch {
 		case l.Kind == Code || !strings.Contains(l.Text, "|"):
-			table = false
+			status = -1
 		case i+1 < len(list) && tableRule.MatchString(list[i+1].Text):
-			status = slices.IndexFunc(cells, func(cell string) bool { return statusCell.MatchString(cell) })
-			table = status >= 0 || !stated
-		case table && !tableRule.MatchString(l.Text):
+			status = slices.IndexFunc(cells, statusCell.MatchString)
+		case status >= 0 && status < len(cells):
 			if label, ok := labelOf(cells[0]); ok && label.Number != "" {
-				done := status >= 0 && status < len(cells) && blueprint.SaysDone("status: "+cells[status])
-				found = append(found, Row{label.ID, l.N, done, i})
+				found = append(found, Row{label.ID, l.N, blueprint.SaysDone("status: " + cells[status])})
 			}
 		}
 	}
