@@ -92,3 +92,12 @@ func Quoted(s string) string {
 	}
 	return fmt.Sprintf("%q", s)
 }
+
+// Relabelled reports whether one title is the other with a label in front: Phase 2: Store the times, and Store the times.
+func Relabelled(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	label, ok := strings.CutSuffix(a, b)
+	return ok && len(b) > 3 && len(label) < 40 && strings.ContainsAny(label, "0123456789:-–—.")
+}

@@ -20,3 +20,22 @@ func TestLongestNames(t *testing.T) {
 		}
 	}
 }
+
+// TestRelabelled: a label in front makes no other task of a title.
+func TestRelabelled(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"Phase 2: Store the times", "Store the times", true},
+		{"Store the times", "T1 — Store the times", true},
+		{"Store the times", "Store the times", false},
+		{"Do not Store the times", "Store the times", false},
+		{"1. B", "B", false},
+	} {
+		if got := Relabelled(c.a, c.b); got != c.want {
+			t.Errorf("Relabelled(%q, %q) is %v", c.a, c.b, got)
+		}
+	}
+}

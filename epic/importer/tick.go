@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"relay/epic"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
@@ -74,7 +75,10 @@ func standing(d *draft, task Place) (it *item, why string) {
 	named := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.id != task.ID })
 	same := named
 	if task.Title != "" {
-		other := func(it *item) bool { return markdown.Clip(it.title, maxTitle) != task.Title }
+		other := func(it *item) bool {
+			title := markdown.Clip(it.title, maxTitle)
+			return title != task.Title && !epic.Relabelled(title, task.Title)
+		}
 		same = slices.DeleteFunc(slices.Clone(named), other)
 		if len(same) == 0 {
 			same = slices.DeleteFunc(slices.Clone(d.items), other)

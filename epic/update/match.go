@@ -22,6 +22,7 @@ func match(made, plan *epic.Epic) map[string]string {
 	for _, p := range titled(made, plan) {
 		same(&made.Tasks[p.was], &plan.Tasks[p.is])
 	}
+	relabel(made, plan, same, func(was, is string) bool { return used[was] || ids[is] != "" })
 	said := map[string]int{}
 	byOrigin := map[string]*epic.Task{}
 	for i := range made.Tasks {
@@ -42,6 +43,25 @@ func match(made, plan *epic.Epic) map[string]string {
 		}
 	}
 	return ids
+}
+
+// relabel pairs tasks of which one title is the other with a label in front, as in Phase 2: Store the times, where only one is so.
+func relabel(made, plan *epic.Epic, same func(was, is *epic.Task), taken func(was, is string) bool) {
+	lastWord := func(t *epic.Task) string { return t.Title[strings.LastIndexByte(t.Title, ' ')+1:] }
+	byEnd := map[string][]*epic.Task{}
+	for i := range made.Tasks {
+		word := lastWord(&made.Tasks[i])
+		byEnd[word] = append(byEnd[word], &made.Tasks[i])
+	}
+	for i := range plan.Tasks {
+		is := &plan.Tasks[i]
+		list := slices.DeleteFunc(slices.Clone(byEnd[lastWord(is)]), func(was *epic.Task) bool {
+			return taken(was.ID, is.ID) || !epic.Relabelled(was.Title, is.Title)
+		})
+		if len(list) == 1 {
+			same(list[0], is)
+		}
+	}
 }
 
 // mostTwins bounds the pairs of tasks with one title; of more only those with the same id are the same.

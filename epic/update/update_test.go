@@ -65,6 +65,16 @@ func TestRenumbered(t *testing.T) {
 }
 
 // Of tasks with one title each keeps what is its own, whichever of them goes.
+// TestRelabelled: a label that comes into a title, or goes out of it, makes no other task of it.
+func TestRelabelled(t *testing.T) {
+	t.Parallel()
+	old := parse(t, before)
+	once := merge(t, old, old, strings.NewReplacer("Make", "Phase 3 — Make", "Pay", "Phase 1 — Pay").Replace(before))
+	if got, want := titles(once.Epic), "T1 Phase 3 — Make the schema; T2 Show the cart; T3 Phase 1 — Pay by card"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	const plan = "# Shop\n\n## Tasks\n\n- [ ] Make the schema\n- [ ] Write tests\n- [ ] Send mail\n- [ ] Write tests\n- [ ] Ship\n"

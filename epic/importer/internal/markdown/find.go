@@ -58,9 +58,10 @@ func seriesIn(list []Line, at []place, end []int) (found []*series) {
 	f.numbered()
 	f.mix()
 	f.merge()
+	heading := headingsBehind(list)
 	for _, s := range f.by {
 		if len(s.at) > 1 {
-			s.bound(list, end)
+			s.bound(list, end, heading)
 			found = append(found, s)
 		}
 	}
@@ -184,7 +185,7 @@ func (f *finder) children(i int, l Line) {
 func (f *finder) listed(i int) {
 	for j := i + 1; j < len(f.list); j++ {
 		switch l := f.list[j]; {
-		case l.Kind == Heading, l.Kind == Plain && l.Indent == 0:
+		case l.Kind == Heading, l.Kind == Plain && (l.Indent == 0 || taskLabel.MatchString(l.Text)):
 			return
 		case l.Kind == Item && l.Indent == 0 && l.Box == 0:
 			f.add(seriesKey{asItem, 0, taskLists, ""}, j, Label{Title: l.Rest}).bare = true
@@ -243,12 +244,16 @@ func (f *finder) merge() {
 			continue
 		}
 		m := &series{place: asBold, label: k.label, parts: k.parts, below: -1}
+		labels := map[int]Label{}
 		for _, s := range list {
 			m.place = min(m.place, s.place)
 			for n, i := range s.at {
-				at, _ := slices.BinarySearch(m.at, i)
-				m.at, m.labels = slices.Insert(m.at, at, i), slices.Insert(m.labels, at, s.labels[n])
+				labels[i] = s.labels[n]
 			}
+		}
+		m.at = slices.Sorted(maps.Keys(labels))
+		for _, i := range m.at {
+			m.labels = append(m.labels, labels[i])
 		}
 		if slices.IsSortedFunc(m.labels, func(a, b Label) int { return cmp.Or(compareNumbers(a.Number, b.Number), 1) }) {
 			f.by[seriesKey{m.place, k.parts, taskLists, k.label}] = m
@@ -268,13 +273,25 @@ func isMark(r rune) bool { return r == '.' || r == '-' || r == '_' }
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // bound finds where what belongs to each line ends.
-func (s *series) bound(list []Line, end []int) {
+func (s *series) bound(list []Line, end, heading []int) {
 	for k, i := range s.at {
 		to := end[i]
 		if list[i].Kind != Heading {
-			for to = i + 1; to < len(list) && list[to].Kind != Heading && (k+1 == len(s.at) || to < s.at[k+1]); to++ {
+			if to = heading[i]; k+1 < len(s.at) {
+				to = min(to, s.at[k+1])
 			}
 		}
 		s.ends = append(s.ends, to)
 	}
+}
+
+// headingsBehind returns for each line the next heading.
+func headingsBehind(list []Line) []int {
+	next, at := make([]int, len(list)), len(list)
+	for i := len(list) - 1; i >= 0; i-- {
+		if next[i] = at; list[i].Kind == Heading {
+			at = i
+		}
+	}
+	return next
 }

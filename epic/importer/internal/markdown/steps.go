@@ -38,11 +38,11 @@ func (s *series) join(list []Line, at []place) []int {
 	}
 	end, lines := sectionEnds(list), slices.Clone(s.at)
 	for i, l := range list {
-		k, there := slices.BinarySearch(lines, i)
-		if there || l.Kind != Heading || l.Level != s.place || at[i].beside || k < len(lines) && lines[k] < end[i] {
+		k, there := slices.BinarySearch(s.at, i)
+		if there || l.Kind != Heading || l.Level != s.place || at[i].beside || k < len(s.at) && s.at[k] < end[i] {
 			continue
 		}
-		own := fieldsIn(list[i+1:end[i]])
+		own := fieldsIn(list[i+1 : end[i]])
 		both := 0
 		for name := range s.fields {
 			if own[name] {
@@ -50,9 +50,10 @@ func (s *series) join(list []Line, at []place) []int {
 			}
 		}
 		if 2*both > len(s.fields) {
-			lines = slices.Insert(lines, k, i)
+			lines = append(lines, i)
 		}
 	}
+	slices.Sort(lines)
 	return lines
 }
 
