@@ -50,7 +50,7 @@ func seriesIn(list []Line, at []place, end []int) (found []*series) {
 		if l.Kind == Heading && l.Level > 1 {
 			f.children(i, l)
 		}
-		if l.Kind != Item && taskLabel.MatchString(cmp.Or(l.Rest, l.Text)) {
+		if l.Kind != Item && l.Indent == 0 && taskLabel.MatchString(cmp.Or(l.Rest, l.Text)) {
 			f.listed(i)
 		}
 	}
@@ -240,12 +240,16 @@ func (f *finder) merge() {
 			continue
 		}
 		m := &series{place: asBold, label: k.label, parts: k.parts, below: -1}
+		labels := map[int]Label{}
 		for _, s := range list {
 			m.place = min(m.place, s.place)
 			for n, i := range s.at {
-				at, _ := slices.BinarySearch(m.at, i)
-				m.at, m.labels = slices.Insert(m.at, at, i), slices.Insert(m.labels, at, s.labels[n])
+				labels[i] = s.labels[n]
 			}
+		}
+		m.at = slices.Sorted(maps.Keys(labels))
+		for _, i := range m.at {
+			m.labels = append(m.labels, labels[i])
 		}
 		if slices.IsSortedFunc(m.labels, func(a, b Label) int { return cmp.Or(compareNumbers(a.Number, b.Number), 1) }) {
 			f.by[seriesKey{m.place, k.parts, taskLists, k.label}] = m

@@ -291,6 +291,9 @@ func (s *series) inner(others []*series) *series {
 
 // has reports whether phases consist of another series; sorts says that they may be no more than what sorts tasks.
 func (s *series) has(x *series, sorts bool) bool {
+	if 3*len(x.at) < len(s.at) {
+		return false
+	}
 	word := lastWord(x.label)
 	code, part := isCode(x.label) || x.label == "?", 2 // at least one of so many has some
 	switch {
@@ -324,11 +327,9 @@ func (s *series) extendedBy(x *series) bool {
 	if s.bare || x.bare || x.label != "" && x.label != s.label {
 		return false
 	}
-	n, extend := 0, 0
+	extend := 0
 	for k, l := range x.labels {
-		for n < len(s.at) && s.ends[n] <= x.at[k] {
-			n++
-		}
+		n, _ := slices.BinarySearch(s.ends, x.at[k]+1)
 		if n < len(s.at) && s.labels[n].Number != "" && strings.HasPrefix(l.Number, strings.TrimLeft(s.labels[n].Number, "0")) && l.Number != s.labels[n].Number {
 			extend++
 		}
