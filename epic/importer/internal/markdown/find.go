@@ -269,15 +269,3 @@ func compareNumbers(a, b string) int {
 func isMark(r rune) bool { return r == '.' || r == '-' || r == '_' }
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-// bound finds where what belongs to each line ends.
-func (s *series) bound(list []Line, end []int) {
-	for k, i := range s.at {
-		to := end[i]
-		if list[i].Kind != Heading {
-			for to = i + 1; to < len(list) && list[to].Kind != Heading && (k+1 == len(s.at) || to < s.at[k+1]); to++ {
-			}
-		}
-		s.ends = append(s.ends, to)
-	}
-}

@@ -341,3 +341,15 @@ func (s *series) extendedBy(x *series) bool {
 	}
 	return 5*extend >= 4*len(x.at)
 }
+
+// bound finds where what belongs to each line ends.
+func (s *series) bound(list []Line, end []int) {
+	for k, i := range s.at {
+		to := end[i]
+		if list[i].Kind != Heading {
+			for to = i + 1; to < len(list) && list[to].Kind != Heading && (k+1 == len(s.at) || to < s.at[k+1]); to++ {
+			}
+		}
+		s.ends = append(s.ends, to)
+	}
+}
