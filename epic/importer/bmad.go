@@ -134,7 +134,7 @@ func (r *bmadReader) sprint() {
 	d.unread(true, root)
 	folder := path.Dir(s.name)
 	for _, name := range []string{"epic*.md", "../planning-artifacts/epic*.md", "../epic*.md", "epics/*.md", "../epics/*.md"} {
-		for _, file := range glob(s.files, path.Join(folder, path.Dir(name)), path.Base(name)) {
+		for _, file := range pattern.Glob(s.files, path.Join(folder, path.Dir(name)), path.Base(name)) {
 			r.gather(file, "")
 		}
 	}
@@ -156,7 +156,7 @@ func (r *bmadReader) sprint() {
 // bmadFiles returns the files of stories in a folder, by their numbers.
 func bmadFiles(s source, folder string) map[string]string {
 	found := map[string]string{}
-	for _, file := range glob(s.files, folder, "*.md") {
+	for _, file := range pattern.Glob(s.files, folder, "*.md") {
 		if m := bmadFile.FindStringSubmatch(path.Base(file)); m != nil {
 			found[m[1]+"."+m[2]] = file
 		}

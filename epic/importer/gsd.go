@@ -39,7 +39,7 @@ func claimsGsd(s source) bool {
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
 	r := gsdReader{d: d, from: s, phases: map[string]*gsdEntry{}, files: map[string]string{}}
-	for _, name := range glob(s.files, path.Dir(s.name), "phases/*/*-PLAN.md") {
+	for _, name := range pattern.Glob(s.files, path.Dir(s.name), "phases/*/*-PLAN.md") {
 		r.files[path.Base(name)] = name
 	}
 	for _, part := range markdown.Cut(s.body, 2) {
@@ -197,7 +197,7 @@ func (r *gsdReader) unlisted() {
 // summed reports whether a plan has a summary, beside its file or, where it has none, in the folder of any phase.
 func (r *gsdReader) summed(file, id string) bool {
 	plan := cmp.Or(strings.TrimSuffix(file, "-PLAN.md"), path.Join(path.Dir(r.from.name), "phases/*", id))
-	return len(glob(r.from.files, ".", plan+"-SUMMARY.md")) > 0
+	return len(pattern.Glob(r.from.files, ".", plan+"-SUMMARY.md")) > 0
 }
 
 // take adds a plan to its phase, with what its file says. m are the parts of its name.

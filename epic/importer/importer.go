@@ -17,6 +17,7 @@ import (
 	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
+	"relay/epic/pattern"
 )
 
 // MaxSize is the size, in bytes, of the largest file that is read.
@@ -176,8 +177,8 @@ func Find(files fs.FS, name string) (list []Found) {
 
 // below returns the files in a folder that have a name of the form's.
 func (f Format) below(files fs.FS, folder string) (names []string) {
-	for _, pattern := range f.Files {
-		names = append(names, glob(files, folder, pattern)...)
+	for _, form := range f.Files {
+		names = append(names, pattern.Glob(files, folder, form)...)
 	}
 	if f.Name != "bmad" { // whose first one counts
 		slices.Sort(names)
@@ -193,26 +194,6 @@ func Named(name string) (Format, bool) {
 		}
 	}
 	return Format{}, false
-}
-
-// glob returns what a pattern means below a folder. (That of package fs opens whatever may be a folder, and waits where it is a pipe.)
-func glob(files fs.FS, folder, pattern string) (names []string) {
-	if info, err := fs.Stat(files, folder); err != nil || !info.IsDir() {
-		return nil
-	}
-	entries, _ := fs.ReadDir(files, folder)
-	first, rest, more := strings.Cut(pattern, "/")
-	for _, e := range entries { // which are sorted
-		name := path.Join(folder, e.Name())
-		switch matches, err := path.Match(first, e.Name()); {
-		case err != nil || !matches:
-		case more:
-			names = append(names, glob(files, name, rest)...)
-		default:
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // Read makes an epic of a plan of a form, which has passed the validation of any epic. The plan is a file below files; shown is what
@@ -249,7 +230,7 @@ func (s source) text(name string) ([]byte, error) {
 func (s source) beside(name string) string { return path.Join(path.Dir(s.name), name) }
 
 // has reports whether a file is in the folder of the plan.
-func (s source) has(name string) bool { return len(glob(s.files, path.Dir(s.name), name)) > 0 }
+func (s source) has(name string) bool { return len(pattern.Glob(s.files, path.Dir(s.name), name)) > 0 }
 
 // read returns the lines of a file. It reports one that it cannot read.
 func (d *draft) read(s source, file string) []markdown.Line {
@@ -263,7 +244,7 @@ func (d *draft) read(s source, file string) []markdown.Line {
 // companions lists the documents beside the plan that briefs leave out or shorten, and names them in the description.
 func companions(d *draft, s source, partly, part string, wholly ...string) {
 	var unread, there []string
-	for _, name := range glob(s.files, path.Dir(s.name), "*.md") {
+	for _, name := range pattern.Glob(s.files, path.Dir(s.name), "*.md") {
 		base := path.Base(name)
 		switch {
 		case base == partly:
@@ -275,7 +256,7 @@ func companions(d *draft, s source, partly, part string, wholly ...string) {
 		}
 		there = append(there, base)
 	}
-	if len(glob(s.files, path.Dir(s.name), "contracts/*")) > 0 {
+	if len(pattern.Glob(s.files, path.Dir(s.name), "contracts/*")) > 0 {
 		unread, there = append(unread, "contracts"), append(there, "contracts")
 	}
 	if folder := d.at(path.Dir(s.name)); len(there) > 0 {

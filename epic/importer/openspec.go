@@ -36,7 +36,7 @@ func readOpenspec(s source, d *draft) {
 	d.prose("", proposed)
 	_, design := markdown.FirstHeading(d.read(s, s.beside("design.md")))
 	d.prose("Design", design)
-	for _, name := range glob(s.files, path.Dir(s.name), "specs/*/spec.md") {
+	for _, name := range pattern.Glob(s.files, path.Dir(s.name), "specs/*/spec.md") {
 		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, name))
 	}
 	if starts := markdown.Steps(s.body); markdown.AreTasks(s.body, starts) {

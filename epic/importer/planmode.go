@@ -38,7 +38,7 @@ func claimsPlanmode(s source) bool {
 	}
 	same, counted := 0, 0
 	for _, i := range steps {
-		if slices.Contains(skim.Lines, s.list[i].N) {
+		if _, found := slices.BinarySearch(skim.Lines, s.list[i].N); found {
 			same++
 		}
 		if id, _ := markdown.StepTitle(s.list[i]); id != "" && id[0] <= '9' {

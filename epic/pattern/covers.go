@@ -2,6 +2,8 @@
 //
 // covers.go says which files the globs and paths that an epic declares cover.
 //
+// glob.go finds files by a pattern.
+//
 // lazyregexp.go holds regular expressions that are compiled when they are first used. Package variables are made of them, so that no
 // start of relay or of its guardian compiles what that process never needs.
 package pattern

@@ -26,12 +26,14 @@ func sectionEnds(list []Line) []int {
 // taskLists stands for the headings that are called Tasks.
 const taskLists = -2
 
+// seriesKey is what the lines of a series have in common.
 type seriesKey struct {
 	place, parts, below int
 	label               string
 }
 
-// finder gathers series.
+// finder gathers series. A line is in several: those of its label, of the heading it is below, and of its list. The judgement drops the wrong
+// ones, so a finder may find too many.
 type finder struct {
 	list []Line
 	at   []place
@@ -50,7 +52,7 @@ func seriesIn(list []Line, at []place, end []int) (found []*series) {
 		if l.Kind == Heading && l.Level > 1 {
 			f.children(i, l)
 		}
-		if l.Kind != Item && taskLabel.MatchString(cmp.Or(l.Rest, l.Text)) {
+		if l.Kind != Item && l.Indent == 0 && taskLabel.MatchString(cmp.Or(l.Rest, l.Text)) {
 			f.listed(i)
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"relay/epic/pattern"
 )
 
-// Label is what a title begins with, or ends with: T1, Phase 2, PR-25.5a, feat(auth), (ABC-12).
+// Label is what a title begins with, or ends with: T1, Phase 2, PR-25.5a, feat(auth), (ABC-12). Any word before a number makes one, in any
+// language: whether it means a task is for the judgement of its series.
 type Label struct {
 	Word   string // in lower case; "": a number alone
 	Number string // "": the word alone

@@ -17,7 +17,9 @@ const (
 	asBox     = 10
 )
 
-// series are the lines of a text that may be its tasks: they stand in one place, and have labels of one kind.
+// series are the lines of a text that may be its tasks: they stand in one place, and have labels of one kind. An author writes all tasks of a
+// plan in one form, so a text has few series, and one of them is its tasks. No form alone says which: Step 1 is a task in one plan, and part
+// of a task in another. Therefore relay rates all series, and compares them.
 type series struct {
 	place  int
 	label  string // the word of their labels; "" for numbers alone
@@ -81,7 +83,8 @@ var (
 	anyID     = pattern.New(`(\pL{0,12})[ _-]?0*(\d+(?:[.\-_]\d+)*[a-z]?)`)
 )
 
-// judge returns the series that are the tasks of a text, the best guess first.
+// judge returns the series that are the tasks of a text, the best guess first. The best series may be phases, or other parts that only sort
+// tasks; then the tasks are the best series inside of it.
 func judge(list []Line, at []place) []*series {
 	end := sectionEnds(list)
 	found := seriesIn(list, at, end)
@@ -128,7 +131,9 @@ func waitedFor(list []Line) map[string]bool {
 	return ids
 }
 
-// rate says how sure the lines of a series are tasks.
+// rate says how sure the lines of a series are tasks. Their labels count most. Then count what their bodies have in common, a heading above
+// them that means work, ids that other lines wait for, and how many they are. Numbers that come again, as those of the steps of every task,
+// and chapters of a document, of which one holds the work, count against them.
 func (s *series) rate(list []Line, at []place, waited map[string]bool, aside map[int]bool) {
 	n := float64(len(s.at))
 	s.score = s.worth(list) + s.bodies(list)
@@ -290,7 +295,7 @@ func (s *series) inner(others []*series) *series {
 		for ; k < len(best.at) && best.at[k] < s.ends[n]; k++ {
 			made.at, made.ends = append(made.at, best.at[k]), append(made.ends, best.ends[k])
 		}
-		if k == before {
+		if k == before && (k == 0 || best.at[k-1] < i) {
 			made.at, made.ends = append(made.at, i), append(made.ends, s.ends[n])
 		}
 	}
@@ -299,6 +304,9 @@ func (s *series) inner(others []*series) *series {
 
 // has reports whether phases consist of another series; sorts says that they may be no more than what sorts tasks.
 func (s *series) has(x *series, sorts bool) bool {
+	if 3*len(x.at) < len(s.at) {
+		return false
+	}
 	word := lastWord(x.label)
 	code, part := isCode(x.label) || x.label == "?", 2 // at least one of so many has some
 	switch {
@@ -332,11 +340,9 @@ func (s *series) extendedBy(x *series) bool {
 	if s.bare || x.bare || x.label != "" && x.label != s.label {
 		return false
 	}
-	n, extend := 0, 0
+	extend := 0
 	for k, l := range x.labels {
-		for n < len(s.at) && s.ends[n] <= x.at[k] {
-			n++
-		}
+		n, _ := slices.BinarySearch(s.ends, x.at[k]+1)
 		if n < len(s.at) && s.labels[n].Number != "" && strings.HasPrefix(l.Number, strings.TrimLeft(s.labels[n].Number, "0")) && l.Number != s.labels[n].Number {
 			extend++
 		}
