@@ -35,7 +35,7 @@ type contents struct {
 // With whole logs the state is their fold, and the ledger is only checked by its checksum: parsing the YAML of 10,000
 // tasks takes longer than everything else together. Where logs are missing the ledger is what they are folded onto.
 func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool, relay string) (*contents, error) {
-	file, odd := readLedger(fsys) // before the logs, so that its checksum is in them even while a run goes on
+	file, odd := durable.OpenHashed(fsys, LedgerFile, maxLedger+1) // before the logs, so that its checksum is in them even while a run goes on
 	if odd != nil && !errors.Is(odd, durable.ErrNotRegular) {
 		return nil, odd
 	}
@@ -192,11 +192,6 @@ func (c *contents) compare(text []byte) error {
 	}
 	c.edit = &EditedError{Path: LedgerFile, Diff: diff(ours, text), Unreadable: err}
 	return nil
-}
-
-// readLedger opens attempt-ledger.yml; nil: there is none.
-func readLedger(fsys durable.FS) (*durable.Hashed, error) {
-	return durable.OpenHashed(fsys, LedgerFile, maxLedger+1)
 }
 
 func parseFile(file *durable.Hashed) (*parsed, error) {

@@ -187,7 +187,7 @@ func createFresh(fsys durable.FS, o *Options) (*contents, error) {
 		return nil, err
 	}
 	h := &history{fsys: fsys, graph: o.Graph, fold: f, next: 1}
-	file, err := readSnapshot(fsys)
+	file, err := readSnapshot(fsys, LedgerFile)
 	return &contents{epic: o.Epic, log: h, file: file}, err
 }
 

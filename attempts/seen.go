@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -40,29 +41,53 @@ func sealSeen(relay string, text []byte) []byte {
 }
 
 // keepSeen writes seenFile, if the logs of a store have grown enough. After a failure viewers do without it.
-func keepSeen(s *Store) {
-	var text []byte
+func (s *Store) keepSeen() {
+	of := s.sumUp()
+	if of == nil {
+		return
+	}
+	if !s.seen.intact(s.fsys, seenFile) {
+		s.tampered = addName(s.tampered, seenFile)
+	}
+	seal := sealSeen(s.opts.Relay, nil)
+	if text, err := json.Append(slices.Grow(seal, int(s.seen.stamp.Size)*9/8), of, 0); err == nil {
+		copy(text, sealSeen(s.opts.Relay, text[len(seal):]))
+		s.seen = s.show(seenFile, text)
+	}
+	s.seen.upTo = of.Next
+}
+
+// sumUp copies what viewers need, which the run changes meanwhile; nil: they need no newer one, or an event is being folded in.
+func (s *Store) sumUp() (of *seen) {
 	s.now.view(func(now *fold) {
 		s.journal.mu.Lock()
 		next, folded := s.journal.seq+1, len(s.journal.queue) == 0
 		marks := each.Of(append(slices.Clip(s.older), s.journal.copy), (*durable.Copy).Mark)
 		s.journal.mu.Unlock()
-		if s.opts.Relay == "" || !folded || next < max(longLogs, s.seen+s.seen/seenPart) {
+		if s.opts.Relay == "" || !folded || next < max(longLogs, s.seen.upTo+s.seen.upTo/seenPart) {
 			return
 		}
-		s.seen = next
-		of := &seen{Logs: marks, Next: next, Jobs: now.jobs, Base: now.base, Written: now.written, Ledger: *now.ledger}
-		of.Ledger.Tasks, of.Ledger.EndedAt = nil, time.Time{} // viewers do not know which tasks there are
+		of = &seen{Logs: marks, Next: next, Jobs: now.jobs, Base: now.base, Written: now.written, Ledger: *now.ledger}
+		l := &of.Ledger
+		l.Tasks, l.EndedAt = nil, time.Time{} // viewers do not know which tasks there are
+		l.EpicReviews, l.Cooldowns = slices.Clone(l.EpicReviews), maps.Clone(l.Cooldowns)
+		l.Refused, l.Held = maps.Clone(l.Refused), maps.Clone(l.Held)
+		of.Attempts = make([]Attempt, 0, next/2) // each has two events
 		for id, rec := range now.ledger.Tasks {
 			of.IDs, of.Tries, of.Attempts = append(of.IDs, id), append(of.Tries, len(rec.Attempts)), append(of.Attempts, rec.Attempts...)
 			of.Records = append(of.Records, *rec)
 			of.Records[len(of.Records)-1].Attempts = nil
 		}
-		text, _ = json.Append(nil, of, 0)
 	})
-	if text != nil {
-		_ = durable.Replace(s.fsys, seenFile, nil, durable.Text(append(sealSeen(s.opts.Relay, text), text...)))
+	return of
+}
+
+// show writes a file for viewers, who do without it after a failure.
+func (s *Store) show(name string, text []byte) snapshot {
+	if durable.Replace(s.fsys, name, nil, durable.Text(text)) != nil {
+		return snapshot{}
 	}
+	return snapshot{sum: fmt.Sprintf("%x", sha256.Sum256(text))}
 }
 
 // recall begins with what seenFile has, if the logs begin with what it is made of.
