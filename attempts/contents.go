@@ -63,7 +63,7 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool, relay string)
 	if err := c.fill(file, odd != nil); err != nil {
 		return nil, err
 	}
-	if c.unsure() {
+	if h.skipped > 0 && (c.edit != nil || len(h.faults)+len(h.notes)+len(h.torn) > 0) { // the logs do not simply go on
 		return load(fsys, e, g, keep, "")
 	}
 	if have := c.log.fold.ledger.EpicID; e != nil && have != "" && have != e.ID {
@@ -73,11 +73,6 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool, relay string)
 		c.log.fold.ledger.EpicID = e.ID
 	}
 	return c, nil
-}
-
-// unsure reports whether the logs do not simply go on from what a run has added up for viewers.
-func (c *contents) unsure() bool {
-	return c.log.skipped > 0 && (c.edit != nil || len(c.log.faults)+len(c.log.notes)+len(c.log.torn) > 0)
 }
 
 // fill reads the logs, and holds the ledger against them, or folds them onto it when they are not whole.

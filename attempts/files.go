@@ -75,7 +75,7 @@ func (s *Store) saveLocked() error {
 	} else if err != nil {
 		return s.journal.fail(fmt.Errorf("write %s: %w", LedgerFile, err))
 	}
-	s.keepSeen()
+	keepSeen(s)
 	s.ended = time.Now()
 	s.cost = s.ended.Sub(began)
 	return nil
@@ -137,12 +137,11 @@ func (n *snapshot) intact(fsys durable.FS, name string) bool {
 	if err == nil && info.Mode().IsRegular() && durable.StampOf(info).Same(n.stamp) {
 		return true
 	}
-	file, err := readSnapshot(fsys, name)
-	if err != nil || file.sum != n.sum {
-		return false
+	file, _ := readSnapshot(fsys, name)
+	if file.sum == n.sum {
+		n.stamp = file.stamp
 	}
-	n.stamp = file.stamp
-	return true
+	return file.sum == n.sum
 }
 
 // readSnapshot returns stamp and hash of the file that is there.
@@ -238,11 +237,11 @@ func (s *Store) restoreFiles(deep bool) (names []string, err error) {
 	put(LedgerFile, s.ledger.intact(s.fsys, LedgerFile), func() error { return s.replaceLedger(func() {}) })
 	put(seenFile, s.opts.Relay == "" || s.seen.intact(s.fsys, seenFile), func() error {
 		_, s.seen = s.fsys.Remove(seenFile), snapshot{} // while the logs are short there is none
-		s.keepSeen()
+		keepSeen(s)
 		return nil
 	})
 	put(SeenPlan, len(s.opts.Plan) == 0 || s.plan.intact(s.fsys, SeenPlan), func() error {
-		s.plan = s.show(SeenPlan, s.opts.Plan)
+		s.plan = show(s.fsys, SeenPlan, s.opts.Plan)
 		return nil
 	})
 	if err == nil && len(names) > 0 {

@@ -2,12 +2,12 @@ package attempts
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
+	"unique"
 
 	"github.com/segmentio/encoding/json"
 
@@ -41,24 +41,21 @@ func sealSeen(relay string, text []byte) []byte {
 }
 
 // keepSeen writes seenFile, if the logs of a store have grown enough. After a failure viewers do without it.
-func (s *Store) keepSeen() {
-	of := s.sumUp()
+func keepSeen(s *Store) {
+	of := sumUp(s)
 	if of == nil {
 		return
-	}
-	if !s.seen.intact(s.fsys, seenFile) {
-		s.tampered = addName(s.tampered, seenFile)
 	}
 	seal := sealSeen(s.opts.Relay, nil)
 	if text, err := json.Append(slices.Grow(seal, int(s.seen.stamp.Size)*9/8), of, 0); err == nil {
 		copy(text, sealSeen(s.opts.Relay, text[len(seal):]))
-		s.seen = s.show(seenFile, text)
+		s.seen = show(s.fsys, seenFile, text)
 	}
 	s.seen.upTo = of.Next
 }
 
 // sumUp copies what viewers need, which the run changes meanwhile; nil: they need no newer one, or an event is being folded in.
-func (s *Store) sumUp() (of *seen) {
+func sumUp(s *Store) (of *seen) {
 	s.now.view(func(now *fold) {
 		s.journal.mu.Lock()
 		next, folded := s.journal.seq+1, len(s.journal.queue) == 0
@@ -70,8 +67,7 @@ func (s *Store) sumUp() (of *seen) {
 		of = &seen{Logs: marks, Next: next, Jobs: now.jobs, Base: now.base, Written: now.written, Ledger: *now.ledger}
 		l := &of.Ledger
 		l.Tasks, l.EndedAt = nil, time.Time{} // viewers do not know which tasks there are
-		l.EpicReviews, l.Cooldowns = slices.Clone(l.EpicReviews), maps.Clone(l.Cooldowns)
-		l.Refused, l.Held = maps.Clone(l.Refused), maps.Clone(l.Held)
+		l.EpicReviews, l.Cooldowns, l.Refused, l.Held = slices.Clone(l.EpicReviews), maps.Clone(l.Cooldowns), maps.Clone(l.Refused), maps.Clone(l.Held)
 		of.Attempts = make([]Attempt, 0, next/2) // each has two events
 		for id, rec := range now.ledger.Tasks {
 			of.IDs, of.Tries, of.Attempts = append(of.IDs, id), append(of.Tries, len(rec.Attempts)), append(of.Attempts, rec.Attempts...)
@@ -83,8 +79,8 @@ func (s *Store) sumUp() (of *seen) {
 }
 
 // show writes a file for viewers, who do without it after a failure.
-func (s *Store) show(name string, text []byte) snapshot {
-	if durable.Replace(s.fsys, name, nil, durable.Text(text)) != nil {
+func show(fsys durable.FS, name string, text []byte) snapshot {
+	if durable.Replace(fsys, name, nil, durable.Text(text)) != nil {
 		return snapshot{}
 	}
 	return snapshot{sum: fmt.Sprintf("%x", sha256.Sum256(text))}
@@ -113,11 +109,9 @@ func (h *history) recall(relay string) {
 		h.logs[h.start+i].from = m.Size
 	}
 	s.Ledger.Tasks = make(map[string]*TaskRecord, len(s.IDs))
-	texts := map[string]string{}
 	for i := range s.Attempts { // most have the same
 		for _, text := range []*string{&s.Attempts[i].Run, &s.Attempts[i].Base, &s.Attempts[i].Sealed} {
-			texts[*text] = cmp.Or(texts[*text], *text)
-			*text = texts[*text]
+			*text = unique.Make(*text).Value()
 		}
 	}
 	for i, id := range s.IDs {

@@ -141,7 +141,7 @@ func (s *Store) begin(c *contents) error {
 		s.seen, _ = readSnapshot(s.fsys, seenFile) // none, or one that is written again soon
 	}
 	if len(s.opts.Plan) > 0 {
-		s.plan = s.show(SeenPlan, s.opts.Plan)
+		s.plan = show(s.fsys, SeenPlan, s.opts.Plan)
 	}
 	if len(c.base) > 0 {
 		return s.Append(c.base...)
