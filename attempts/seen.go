@@ -66,8 +66,8 @@ func sumUp(s *Store) (of *seen) {
 		}
 		of = &seen{Logs: marks, Next: next, Jobs: now.jobs, Base: now.base, Written: now.written, Ledger: *now.ledger}
 		l := &of.Ledger
-		l.Tasks, l.EndedAt = nil, time.Time{} // viewers do not know which tasks there are
-		l.EpicReviews, l.Cooldowns, l.Refused, l.Held = slices.Clone(l.EpicReviews), maps.Clone(l.Cooldowns), maps.Clone(l.Refused), maps.Clone(l.Held)
+		l.Tasks, l.EndedAt, l.EpicReviews = nil, time.Time{}, slices.Clone(l.EpicReviews) // viewers do not know which tasks there are
+		l.Cooldowns, l.Refused, l.Held = maps.Clone(l.Cooldowns), maps.Clone(l.Refused), maps.Clone(l.Held)
 		of.Attempts = make([]Attempt, 0, next/2) // each has two events
 		for id, rec := range now.ledger.Tasks {
 			of.IDs, of.Tries, of.Attempts = append(of.IDs, id), append(of.Tries, len(rec.Attempts)), append(of.Attempts, rec.Attempts...)

@@ -92,7 +92,8 @@ func TestFollowLongLog(t *testing.T) {
 		return b.Night(now)
 	}
 	f := follow("")
-	if first, want := f.Model.Night(now), whole(f); f.Last != 0 || !reflect.DeepEqual(first.Counts, want.Counts) || !reflect.DeepEqual(first.Done, want.Done) {
+	first, want := f.Model.Night(now), whole(f)
+	if f.Last != 0 || !reflect.DeepEqual(first.Counts, want.Counts) || !reflect.DeepEqual(first.Done, want.Done) {
 		t.Errorf("the first picture goes up to event %d and counts %v, want %v", f.Last, first.Counts, want.Counts)
 	}
 	if night := next(f, "the log"); !reflect.DeepEqual(night, whole(f)) {
