@@ -35,7 +35,7 @@ type contents struct {
 // With whole logs the state is their fold, and the ledger is only checked by its checksum: parsing the YAML of 10,000
 // tasks takes longer than everything else together. Where logs are missing the ledger is what they are folded onto.
 func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool, relay string) (*contents, error) {
-	file, odd := readLedger(fsys) // before the logs, so that its checksum is in them even while a run goes on
+	file, odd := durable.OpenHashed(fsys, LedgerFile, maxLedger+1) // before the logs, so that its checksum is in them even while a run goes on
 	if odd != nil && !errors.Is(odd, durable.ErrNotRegular) {
 		return nil, odd
 	}
@@ -63,7 +63,7 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool, relay string)
 	if err := c.fill(file, odd != nil); err != nil {
 		return nil, err
 	}
-	if c.unsure() {
+	if h.skipped > 0 && (c.edit != nil || len(h.faults)+len(h.notes)+len(h.torn) > 0) { // the logs do not simply go on
 		return load(fsys, e, g, keep, "")
 	}
 	if have := c.log.fold.ledger.EpicID; e != nil && have != "" && have != e.ID {
@@ -73,11 +73,6 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool, relay string)
 		c.log.fold.ledger.EpicID = e.ID
 	}
 	return c, nil
-}
-
-// unsure reports whether the logs do not simply go on from what a run has added up for viewers.
-func (c *contents) unsure() bool {
-	return c.log.skipped > 0 && (c.edit != nil || len(c.log.faults)+len(c.log.notes)+len(c.log.torn) > 0)
 }
 
 // fill reads the logs, and holds the ledger against them, or folds them onto it when they are not whole.
@@ -192,11 +187,6 @@ func (c *contents) compare(text []byte) error {
 	}
 	c.edit = &EditedError{Path: LedgerFile, Diff: diff(ours, text), Unreadable: err}
 	return nil
-}
-
-// readLedger opens attempt-ledger.yml; nil: there is none.
-func readLedger(fsys durable.FS) (*durable.Hashed, error) {
-	return durable.OpenHashed(fsys, LedgerFile, maxLedger+1)
 }
 
 func parseFile(file *durable.Hashed) (*parsed, error) {

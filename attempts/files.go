@@ -64,7 +64,7 @@ func (s *Store) saveLocked() error {
 	}
 	began := time.Now()
 	edited := func() { // by somebody else, before this snapshot replaces it: Restore reports it
-		if !s.ledger.intact(s.fsys) {
+		if !s.ledger.intact(s.fsys, LedgerFile) {
 			s.tampered = addName(s.tampered, LedgerFile)
 		}
 	}
@@ -121,33 +121,32 @@ func (s *Store) replaceLedger(last func()) error {
 	return nil
 }
 
-// snapshot identifies the contents of attempt-ledger.yml that relay wrote or read last.
+// snapshot identifies the contents of a file that relay wrote or read last.
 type snapshot struct {
 	stamp durable.Stamp
 	sum   string // "": there was none
 	upTo  uint64 // events in it; 0: it is to be written again
 }
 
-// intact reports whether the ledger that is there is this one.
-func (n *snapshot) intact(fsys durable.FS) bool {
-	if n.sum == "" {
-		return true // there is none yet
+// intact reports whether the file that is there is this one.
+func (n *snapshot) intact(fsys durable.FS, name string) bool {
+	info, err := fsys.Lstat(name)
+	if n.sum == "" { // there is none yet
+		return name == LedgerFile || errors.Is(err, fs.ErrNotExist)
 	}
-	info, err := fsys.Lstat(LedgerFile)
 	if err == nil && info.Mode().IsRegular() && durable.StampOf(info).Same(n.stamp) {
 		return true
 	}
-	file, err := readSnapshot(fsys)
-	if err != nil || file.sum != n.sum {
-		return false
+	file, _ := readSnapshot(fsys, name)
+	if file.sum == n.sum {
+		n.stamp = file.stamp
 	}
-	n.stamp = file.stamp
-	return true
+	return file.sum == n.sum
 }
 
-// readSnapshot returns stamp and hash of the ledger that is there.
-func readSnapshot(fsys durable.FS) (snapshot, error) {
-	file, err := readLedger(fsys)
+// readSnapshot returns stamp and hash of the file that is there.
+func readSnapshot(fsys durable.FS, name string) (snapshot, error) {
+	file, err := durable.OpenHashed(fsys, name, maxLedger+1)
 	if err != nil || file == nil {
 		return snapshot{}, cmp.Or(err, ErrNoLedger)
 	}
@@ -235,7 +234,16 @@ func (s *Store) restoreFiles(deep bool) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	put(LedgerFile, s.ledger.intact(s.fsys), func() error { return s.replaceLedger(func() {}) })
+	put(LedgerFile, s.ledger.intact(s.fsys, LedgerFile), func() error { return s.replaceLedger(func() {}) })
+	put(seenFile, s.opts.Relay == "" || s.seen.intact(s.fsys, seenFile), func() error {
+		_, s.seen = s.fsys.Remove(seenFile), snapshot{} // while the logs are short there is none
+		keepSeen(s)
+		return nil
+	})
+	put(SeenPlan, len(s.opts.Plan) == 0 || s.plan.intact(s.fsys, SeenPlan), func() error {
+		s.plan = show(s.fsys, SeenPlan, s.opts.Plan)
+		return nil
+	})
 	if err == nil && len(names) > 0 {
 		err = durable.Reserve(s.fsys, reserveFile)
 	}

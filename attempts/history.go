@@ -110,12 +110,8 @@ func (h *history) begin() bool {
 		}
 	}
 	h.start, h.next = 0, 1
-	for _, l := range h.logs {
-		if l.first > 0 {
-			return l.first == 1
-		}
-	}
-	return false
+	i := slices.IndexFunc(h.logs, func(l *logFile) bool { return l.first > 0 })
+	return i >= 0 && h.logs[i].first == 1
 }
 
 // reset forgets what was read, and begins with a ledger; nil: with nothing.

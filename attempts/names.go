@@ -24,6 +24,7 @@ const (
 	LockFile   = "lock"
 	RunsDir    = "runs"
 	EventsFile = "events.jsonl"
+	SeenPlan   = "plan.json" // a long plan as viewers read it
 
 	reserveFile = "reserve"
 )

@@ -159,14 +159,7 @@ func create(disk durable.FS, e *epic.Epic, s Settings, now time.Time) error {
 		return err
 	}
 	defer lock.Release()
-	if _, err := disk.Lstat(LedgerFile); err == nil {
-		return ErrExists
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if logs, err := findLogs(disk); err != nil {
-		return err
-	} else if len(logs) > 0 {
+	if _, err := load(disk, nil, nil, false, ""); !errors.Is(err, ErrNoLedger) {
 		return ErrExists
 	}
 	_, err = writeFirst(disk, g, &Ledger{EpicID: e.ID, StartedAt: now, Settings: s})
@@ -187,7 +180,7 @@ func createFresh(fsys durable.FS, o *Options) (*contents, error) {
 		return nil, err
 	}
 	h := &history{fsys: fsys, graph: o.Graph, fold: f, next: 1}
-	file, err := readSnapshot(fsys)
+	file, err := readSnapshot(fsys, LedgerFile)
 	return &contents{epic: o.Epic, log: h, file: file}, err
 }
 

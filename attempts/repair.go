@@ -117,7 +117,7 @@ func (c *contents) keepCopy(dir string) error {
 // salvage makes the best state there is and has the next log begin with it, so that nothing before it is read again.
 func (c *contents) salvage() error {
 	var base *parsed
-	if file, err := readLedger(c.log.fsys); err == nil && file != nil {
+	if file, err := durable.OpenHashed(c.log.fsys, LedgerFile, maxLedger+1); err == nil && file != nil {
 		defer file.Close()
 		p, perr := parseFile(file)
 		_, ours := c.log.fold.written.find(file.Sum())

@@ -2,11 +2,12 @@ package attempts
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
+	"unique"
 
 	"github.com/segmentio/encoding/json"
 
@@ -41,28 +42,48 @@ func sealSeen(relay string, text []byte) []byte {
 
 // keepSeen writes seenFile, if the logs of a store have grown enough. After a failure viewers do without it.
 func keepSeen(s *Store) {
-	var text []byte
+	of := sumUp(s)
+	if of == nil {
+		return
+	}
+	seal := sealSeen(s.opts.Relay, nil)
+	if text, err := json.Append(slices.Grow(seal, int(s.seen.stamp.Size)*9/8), of, 0); err == nil {
+		copy(text, sealSeen(s.opts.Relay, text[len(seal):]))
+		s.seen = show(s.fsys, seenFile, text)
+	}
+	s.seen.upTo = of.Next
+}
+
+// sumUp copies what viewers need, which the run changes meanwhile; nil: they need no newer one, or an event is being folded in.
+func sumUp(s *Store) (of *seen) {
 	s.now.view(func(now *fold) {
 		s.journal.mu.Lock()
 		next, folded := s.journal.seq+1, len(s.journal.queue) == 0
 		marks := each.Of(append(slices.Clip(s.older), s.journal.copy), (*durable.Copy).Mark)
 		s.journal.mu.Unlock()
-		if s.opts.Relay == "" || !folded || next < max(longLogs, s.seen+s.seen/seenPart) {
+		if s.opts.Relay == "" || !folded || next < max(longLogs, s.seen.upTo+s.seen.upTo/seenPart) {
 			return
 		}
-		s.seen = next
-		of := &seen{Logs: marks, Next: next, Jobs: now.jobs, Base: now.base, Written: now.written, Ledger: *now.ledger}
-		of.Ledger.Tasks, of.Ledger.EndedAt = nil, time.Time{} // viewers do not know which tasks there are
+		of = &seen{Logs: marks, Next: next, Jobs: now.jobs, Base: now.base, Written: now.written, Ledger: *now.ledger}
+		l := &of.Ledger
+		l.Tasks, l.EndedAt, l.EpicReviews = nil, time.Time{}, slices.Clone(l.EpicReviews) // viewers do not know which tasks there are
+		l.Cooldowns, l.Refused, l.Held = maps.Clone(l.Cooldowns), maps.Clone(l.Refused), maps.Clone(l.Held)
+		of.Attempts = make([]Attempt, 0, next/2) // each has two events
 		for id, rec := range now.ledger.Tasks {
 			of.IDs, of.Tries, of.Attempts = append(of.IDs, id), append(of.Tries, len(rec.Attempts)), append(of.Attempts, rec.Attempts...)
 			of.Records = append(of.Records, *rec)
 			of.Records[len(of.Records)-1].Attempts = nil
 		}
-		text, _ = json.Append(nil, of, 0)
 	})
-	if text != nil {
-		_ = durable.Replace(s.fsys, seenFile, nil, durable.Text(append(sealSeen(s.opts.Relay, text), text...)))
+	return of
+}
+
+// show writes a file for viewers, who do without it after a failure.
+func show(fsys durable.FS, name string, text []byte) snapshot {
+	if durable.Replace(fsys, name, nil, durable.Text(text)) != nil {
+		return snapshot{}
 	}
+	return snapshot{sum: fmt.Sprintf("%x", sha256.Sum256(text))}
 }
 
 // recall begins with what seenFile has, if the logs begin with what it is made of.
@@ -88,11 +109,9 @@ func (h *history) recall(relay string) {
 		h.logs[h.start+i].from = m.Size
 	}
 	s.Ledger.Tasks = make(map[string]*TaskRecord, len(s.IDs))
-	texts := map[string]string{}
 	for i := range s.Attempts { // most have the same
 		for _, text := range []*string{&s.Attempts[i].Run, &s.Attempts[i].Base, &s.Attempts[i].Sealed} {
-			texts[*text] = cmp.Or(texts[*text], *text)
-			*text = texts[*text]
+			*text = unique.Make(*text).Value()
 		}
 	}
 	for i, id := range s.IDs {

@@ -3,8 +3,11 @@ package attempts
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -97,4 +100,50 @@ func TestSeen(t *testing.T) {
 	if !b.sees(t, relay1) {
 		t.Error("the file of the run is not used again")
 	}
+}
+
+// An agent that forges what viewers read is noticed, and the files are put back, or removed if there was none.
+func TestSeenForged(t *testing.T) {
+	t.Parallel()
+	b, s := longNight(t)
+	must(t, s.Close())
+	o := b.options(run2)
+	o.Relay, o.Plan = relay1, []byte("the plan\n")
+	s, err := Open(o)
+	must(t, err)
+	forge := func(name string) {
+		t.Helper()
+		must(t, os.WriteFile(filepath.Join(b.dir, name), []byte("forged"), 0o600))
+	}
+	for range 2 {
+		must(t, s.Append(Event{Type: TypeRunStarted, RunStarted: &RunStarted{PID: 43}}))
+		must(t, s.Flush())
+		for _, name := range []string{seenFile, SeenPlan} {
+			forge(name)
+			if names, err := s.Restore(); err != nil || !slices.Equal(names, []string{name}) {
+				t.Errorf("%s: got %q, %v", name, names, err)
+			}
+			if names, err := s.Restore(); err != nil || len(names) > 0 || !b.sees(t, relay1) {
+				t.Errorf("%s is not put back: %q, %v", name, names, err)
+			}
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(b.dir, SeenPlan)); err != nil || !bytes.Equal(text, o.Plan) {
+		t.Errorf("the plan for viewers is %q, %v", text, err)
+	}
+	must(t, s.Close())
+
+	short := newBench(t, 3)
+	o = short.options(run1)
+	o.Relay = relay1
+	s, err = Open(o)
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(short.dir, seenFile), nil, 0o600))
+	if names, err := s.Restore(); err != nil || !slices.Equal(names, []string{seenFile}) {
+		t.Errorf("a short log: got %q, %v", names, err)
+	}
+	if _, err := os.Stat(filepath.Join(short.dir, seenFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a short log: the file is still there: %v", err)
+	}
+	must(t, s.Close())
 }

@@ -28,6 +28,7 @@ type Options struct {
 	// Durable hears of every event once it is on the disk, in order. It must return at once, and keep nothing it is not given. May be nil.
 	Durable func([]Event)
 	Relay   string // version, for viewers of the same one: see [See]. Empty: they read all events
+	Plan    []byte // content of [SeenPlan], for viewers of the same version; nil: none
 	// Warn receives warnings that need no action. May be nil.
 	Warn func(string)
 }
@@ -48,7 +49,8 @@ type Store struct {
 	tampered []string        // what Append had to restore, until Restore tells
 	cost     time.Duration   // of the last snapshot
 	ended    time.Time       // when the last snapshot was done
-	seen     uint64          // the next event, when seenFile was written last
+	seen     snapshot        // seenFile as last left by us; upTo is the next event then
+	plan     snapshot        // SeenPlan
 
 	journal journal
 	now     current
@@ -135,6 +137,12 @@ func (s *Store) begin(c *contents) error {
 		return err
 	}
 	s.ledger = c.file
+	if s.opts.Relay != "" {
+		s.seen, _ = readSnapshot(s.fsys, seenFile) // none, or one that is written again soon
+	}
+	if len(s.opts.Plan) > 0 {
+		s.plan = show(s.fsys, SeenPlan, s.opts.Plan)
+	}
 	if len(c.base) > 0 {
 		return s.Append(c.base...)
 	}

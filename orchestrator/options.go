@@ -31,6 +31,7 @@ type Options struct {
 	Telemetry telemetry.Settings
 
 	Relay string // version of relay
+	Seen  []byte // the plan as viewers read it; nil: they read epic.yml
 	// Remote returns the address of the remote that a branch has, without credentials; for "" it is the user's branch, whose name it
 	// returns too. It returns "" if there is none. nil: the address is unknown.
 	Remote    func(ctx context.Context, branch string) (name, address string)

@@ -74,11 +74,11 @@ func New(in Input) *Builder {
 
 // Apply takes in the next event of the log: into the journal of the night, and into the ledger if it is newer than that.
 func (b *Builder) Apply(e *attempts.Event) {
-	b.journal.Add(*e)
-	if e.Seq == 0 || e.Seq > b.known {
-		b.memory.Fold(*e)
+	b.stale = true
+	if b.journal.Add(*e); e.Seq > 0 && e.Seq <= b.known {
+		return // the rows have it
 	}
-	if b.stale = true; e.Accepted != nil || e.RunStarted != nil || e.RunStopped != nil {
+	if b.memory.Fold(*e); e.Accepted != nil || e.RunStarted != nil || e.RunStopped != nil {
 		b.touched = nil
 	} else if b.touched != nil {
 		b.touched[e.Task] = true

@@ -70,14 +70,11 @@ func ParsePlan(name string, src []byte) (*Plan, error) {
 	return &Plan{Source: src, Epic: e, Graph: g}, nil
 }
 
-// seenFile has the long plan of the newest run as viewers read it: the YAML of 10,000 tasks takes them longer than all else. A line
-// with a hash of the rest and of the text it was made of comes first. No run works by it.
-const (
-	seenFile = "plan.json"
-	longPlan = 64 << 10
-)
+// longPlan is from how many bytes on a run keeps its plan in [attempts.SeenPlan], as viewers read it: the YAML of 10,000 tasks takes them
+// longer than all else. A line with a hash of the rest and of the text it was made of comes first. No run works by it.
+const longPlan = 64 << 10
 
-// seal returns the first line of seenFile.
+// seal returns the first line of [attempts.SeenPlan].
 func (p *Plan) seal(seen []byte) []byte {
 	of := sha256.New()
 	of.Write(p.Source)
@@ -85,20 +82,20 @@ func (p *Plan) seal(seen []byte) []byte {
 	return fmt.Appendf(nil, "%s %x\n", RelayVersion(), of.Sum(nil))
 }
 
-// KeepSeen writes a long plan for viewers, and returns its file for the run to watch; "": there is none, and they read epic.yml.
-func KeepSeen(p *Project, pl *Plan) string {
-	seen, err := json.Marshal(pl.Epic)
-	if err != nil || len(pl.Source) <= longPlan || ReplacePrivate(p.File(seenFile), append(pl.seal(seen), seen...)) != nil {
-		return ""
+// Seen returns a long plan as viewers read it; nil: they read epic.yml.
+func (p *Plan) Seen() []byte {
+	seen, err := json.Marshal(p.Epic)
+	if err != nil || len(p.Source) <= longPlan {
+		return nil
 	}
-	return p.File(seenFile)
+	return append(p.seal(seen), seen...)
 }
 
 // see reads a plan from the text of epic.yml for those who only look.
 func (p *Project) see(name string, src []byte) (*Plan, error) {
 	pl := &Plan{Source: src, Epic: &epic.Epic{}}
 	if len(src) > longPlan {
-		text, err := ReadFile(p.File(seenFile), MaxPlan)
+		text, err := ReadFile(p.File(attempts.SeenPlan), MaxPlan)
 		begin := bytes.IndexByte(text, '\n') + 1
 		pl.Epic.Tasks = make([]epic.Task, 0, bytes.Count(text, []byte(`"ID":`))) // the decoder begins with room for ten
 		if err == nil && bytes.Equal(text[:begin], pl.seal(text[begin:])) && json.Unmarshal(text[begin:], pl.Epic) == nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/view"
 	"relay/orchestrator/view/viewtest"
@@ -50,13 +51,14 @@ func TestSeenPlan(t *testing.T) {
 		return got
 	}
 	sees(pl, "no reading")
-	KeepSeen(p, pl)
-	KeepSeen(&Project{Dir: p.File("nowhere")}, pl)
-	seen := sees(pl, "a reading")
-	whole, err := os.ReadFile(p.File(seenFile))
-	if err != nil {
-		t.Fatal("the reading is not kept: ", err)
+	whole := pl.Seen()
+	keep := func(text []byte) {
+		if err := os.WriteFile(p.File(attempts.SeenPlan), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	keep(whole)
+	seen := sees(pl, "a reading")
 	of := func(pl *Plan) *view.Night {
 		in := night.Input()
 		in.Epic, in.Graph = pl.Epic, pl.Graph
@@ -73,19 +75,15 @@ func TestSeenPlan(t *testing.T) {
 		"torn": whole[:len(whole)/2], "empty": nil, "no line": []byte("{"), "forged": bytes.Replace(whole, []byte("Task number 7 "), []byte("Task number 8 "), 1),
 		"older relay": append([]byte("v0.1.0"), whole...),
 	} {
-		if err := os.WriteFile(p.File(seenFile), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		keep(text)
 		sees(pl, note)
 	}
 	other := bytes.Replace(whole[bytes.IndexByte(whole, '\n')+1:], []byte("Task number 7 "), []byte("Task number 8 "), 1)
-	if err := os.WriteFile(p.File(seenFile), append(pl.seal(other), other...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	keep(append(pl.seal(other), other...))
 	if got, err := p.plan(p.see); err != nil || got.Epic.Tasks[6].Title != "Task number 8 of the night" {
 		t.Errorf("a reading that fits is not used: %v", err)
 	}
-	KeepSeen(p, pl)
+	keep(whole)
 	edited := bytes.Replace(pl.Source, []byte("Task number 7 "), []byte("Task number 9 "), 1)
 	if err := os.WriteFile(p.File("epic.yml"), edited, 0o600); err != nil {
 		t.Fatal(err)
@@ -99,7 +97,9 @@ func TestSeenPlan(t *testing.T) {
 
 func BenchmarkSeenPlan(b *testing.B) {
 	_, p, pl := longNight(b, 10_000)
-	KeepSeen(p, pl)
+	if err := os.WriteFile(p.File(attempts.SeenPlan), pl.Seen(), 0o600); err != nil {
+		b.Fatal(err)
+	}
 	for b.Loop() {
 		if got, err := p.plan(p.see); err != nil || len(got.Epic.Tasks) != 10_000 || got.Graph.Len() != 10_000 {
 			b.Fatal("not all tasks are read: ", err)

@@ -78,7 +78,7 @@ func (o Decision) Make(
 func (o Decision) makeAll(
 	ctx context.Context, p *project.Project, pl *project.Plan, what attempts.RequestKind, decide Decide,
 ) (all Decided, err error) {
-	_, known, _, err := p.Read(ctx)
+	known, err := p.View(pl)
 	if err != nil {
 		return all, err
 	}

@@ -116,7 +116,7 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	options.Remote = func(ctx context.Context, branch string) (name, address string) {
 		return remoteOf(ctx, s.project.Git, branch)
 	}
-	options.Relay, options.Effective = project.RelayVersion(), project.EffectiveYAML(s.project)
+	options.Relay, options.Seen, options.Effective = project.RelayVersion(), s.plan.Seen(), project.EffectiveYAML(s.project)
 	options.Notify = s.notify
 	options.ExitCode = func(sum decide.Summary, err error) int { return terminal.CodeOfRun(sum, err, s.command.stop.signal()) }
 	options.Drain, options.Asks = drain, s.asks
@@ -127,9 +127,6 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	options.Spent.Add(s.spent)
 	options.AskNow = options.AskNow && s.reloads == 0
 	late := time.Now().Add(project.ReloadWait)
-	if seen := project.KeepSeen(s.project, s.plan); seen != "" {
-		options.Files = append(options.Files, seen)
-	}
 	for {
 		sum, err := orchestrator.Work(ctx, options)
 		var held *attempts.HeldError
