@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,18 +55,10 @@ func newLedgersyncLogCommand(a *cli.App) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&opts.Agent, "agent", "", "only those of the agent `NAME`")
 	cmd.Flags().StringVar(&opts.Task, "task", "", "only those with the tag `ID`, as entries about a task have")
-	cmd.Flags().StringVar(&opts.Type, "type", "", "only those of one `TYPE`: "+typeNames())
+	cmd.Flags().StringVar(&opts.Type, "type", "", "only those of one `TYPE`: "+recorded.TypeNames())
 	cmd.Flags().IntVar(&opts.Last, "last", 0, "only the last `N` of them")
 	cmd.Flags().BoolVar(&opts.JSON, "json", false, "one JSON object on each line")
 	return cmd
-}
-
-func typeNames() string {
-	var names []string
-	for _, t := range ledgersync.Types() {
-		names = append(names, string(t))
-	}
-	return strings.Join(names, ", ")
 }
 
 func newLedgersyncSummaryCommand(a *cli.App) *cobra.Command {
@@ -117,7 +108,7 @@ than flags can say: give it as JSON.`,
 	f.StringVar(&opts.Summary, "summary", "", "`TEXT`: what was done; of more than 200 characters the rest becomes description")
 	f.StringVar(&opts.Intent, "intent", "", "`TEXT`: why it was done")
 	f.StringVar(&opts.Description, "description", "", "`TEXT`: more about it")
-	f.StringVar(&opts.Type, "type", "", "`TYPE` of the entry: "+typeNames())
+	f.StringVar(&opts.Type, "type", "", "`TYPE` of the entry: "+recorded.TypeNames())
 	f.StringVar(&opts.Action, "action", "", "`KIND` of action: create, modify, delete, analyze, plan, debug, refactor or other; what fits the type by default")
 	f.StringVar(&opts.Agent, "agent", "", "`NAME` of who did it; human by default")
 	f.StringVar(&opts.Model, "model", "", "`NAME` of its model")

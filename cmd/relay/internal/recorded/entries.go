@@ -63,6 +63,9 @@ func ShowEntries(a *cli.App, p *project.Project, o LogOptions) error {
 	return err
 }
 
+// TypeNames lists the types of entries.
+func TypeNames() string { return names(ledgersync.Types()) }
+
 // typeOf reads the type of an entry that a user has typed; "" is any.
 func typeOf(name string) (ledgersync.Type, error) {
 	kind := ledgersync.Type(name)
@@ -71,7 +74,7 @@ func typeOf(name string) (ledgersync.Type, error) {
 	}
 	return "", &terminal.UsageError{
 		Message: fmt.Sprintf("there is no type %q of entries", name),
-		Hint:    "it is one of handoff, transition, implementation, bugfix and review",
+		Hint:    "it is one of " + TypeNames(),
 	}
 }
 
