@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"relay/epic/plaintext"
 )
 
 // Parse reads a reviewer's answer: a JSON object as Schema describes it (the whole answer, or within its text), or
@@ -184,8 +186,8 @@ func fromObject(object map[string]json.RawMessage) (Verdict, error) {
 			Severity:  severityOf(f.Severity),
 			File:      f.File,
 			Line:      lineNumber(f.Line),
-			Issue:     firstText(f.Issue, f.Title, f.Description, f.Message),
-			Fix:       firstText(f.Fix, f.Suggestion),
+			Issue:     plaintext.FirstOf(f.Issue, f.Title, f.Description, f.Message),
+			Fix:       plaintext.FirstOf(f.Fix, f.Suggestion),
 			Criterion: f.Criterion,
 		})
 	}
@@ -222,15 +224,6 @@ func lineNumber(raw json.RawMessage) int {
 		return 0
 	}
 	return max(0, n)
-}
-
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if strings.TrimSpace(t) != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // finish cleans findings, takes a line number out of a file's name, and keeps the gravest when there are too many.

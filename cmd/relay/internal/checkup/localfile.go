@@ -7,6 +7,7 @@ import (
 
 	"relay/cmd/relay/internal/project"
 	"relay/configs"
+	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 )
 
@@ -44,7 +45,7 @@ func checkUnread(c *checkup) {
 			if !project.Exists(file) {
 				continue
 			}
-			at := project.Rel(root, file)
+			at := relayfiles.Relative(root, file)
 			c.add(Warn, "configuration", fmt.Sprintf("%s is not read: relay reads %s at the root of the repository", at, name),
 				fmt.Sprintf("write what it says into %s there", name))
 		}

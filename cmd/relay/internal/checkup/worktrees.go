@@ -18,6 +18,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/provision"
+	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 	"relay/runners"
 )
@@ -159,7 +160,7 @@ func isTracked(ctx context.Context, c *checkup, name string) bool {
 func checkWorktreeFolder(ctx context.Context, c *checkup, besides uint64) {
 	dir := c.project.Worktrees().Dir
 	if named := project.WorktreeDir(c.project); named != "" { // relay's own folder ignores itself
-		inside := project.Rel(c.project.Root, named)
+		inside := relayfiles.Relative(c.project.Root, named)
 		_, err := c.project.Git.Run(ctx, git.Call{Args: []string{"check-ignore", "--quiet", "--", inside + "/1"}})
 		if err != nil && !filepath.IsAbs(inside) {
 			c.add(Warn, "worktrees", inside+" is not ignored: git status will list the worktrees", "add /"+inside+"/ to .gitignore")

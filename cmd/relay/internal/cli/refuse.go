@@ -10,6 +10,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/git/slot"
+	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 	"relay/runners/process"
 )
@@ -80,5 +81,5 @@ func CheckoutOfRun(ctx context.Context, a *App, p *project.Project) (top string,
 func isSameRepository(ctx context.Context, p *project.Project, folder string) bool {
 	git, err := git.Open(ctx, folder)
 	return err != nil || project.SameFile(git.CommonDir(), p.Git.CommonDir()) || slot.Borrows(p.Git, git) ||
-		project.Rel(git.Root(), p.Root) != p.Root
+		relayfiles.Relative(git.Root(), p.Root) != p.Root
 }

@@ -115,7 +115,7 @@ func (o Clean) remove(ctx context.Context, finder finish.Remains, l finish.Lefto
 	if err == nil {
 		return true
 	}
-	l.Name, l.Why = project.Rel(finder.Git.Root(), l.Name), terminal.Message(err)
+	l.Name, l.Why = relayfiles.Relative(finder.Git.Root(), l.Name), terminal.Message(err)
 	answer.Kept = append(answer.Kept, l)
 	fmt.Fprintf(o.App.Err, "relay: warning: %s %s stays: %v\n", l.Kind, l.Name, err)
 	return false

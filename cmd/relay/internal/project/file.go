@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 )
 
@@ -94,13 +93,4 @@ func SameFile(a, b string) bool {
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
-}
-
-// Rel returns an absolute path as seen from root, with slashes; a path elsewhere stays as it is.
-func Rel(root, path string) string {
-	rel, err := filepath.Rel(root, path)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return path
-	}
-	return filepath.ToSlash(rel)
 }

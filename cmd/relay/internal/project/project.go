@@ -25,6 +25,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/provision"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/secrets"
 	"relay/reanchor/git"
 )
@@ -104,7 +105,7 @@ func Locate(ctx context.Context, s Session, flags map[string]any) (*Project, err
 func relativeProblems(root string, err error) error {
 	if problems, ok := errors.AsType[epic.Problems](err); ok {
 		for i := range problems {
-			problems[i].File = Rel(root, problems[i].File)
+			problems[i].File = relayfiles.Relative(root, problems[i].File)
 		}
 	}
 	return err
@@ -163,7 +164,7 @@ func relayDir(root, dir string, byDefault bool) (string, error) {
 		}
 		if real != base && !strings.HasPrefix(real, base+string(filepath.Separator)) {
 			return "", &terminal.Hinted{
-				Err:  fmt.Errorf("%s leads out of the repository, to %s", Rel(root, at), real),
+				Err:  fmt.Errorf("%s leads out of the repository, to %s", relayfiles.Relative(root, at), real),
 				Hint: "remove the link, or set relay.dir to a folder inside the repository",
 			}
 		}
@@ -223,7 +224,7 @@ func WorktreeDir(p *Project) string {
 }
 
 // Rel returns a file's path as messages show it: from the root of the repository.
-func (p *Project) Rel(path string) string { return Rel(p.Root, path) }
+func (p *Project) Rel(path string) string { return relayfiles.Relative(p.Root, path) }
 
 // BackupDir returns where a run keeps its copy of .git: of one checkout, and in that of one relay folder, for two runs can
 // share a checkout. Without a home it stays in relay's own folder.
