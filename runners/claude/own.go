@@ -13,7 +13,7 @@ import (
 func OwnSessions() runners.OwnSessions {
 	return runners.OwnSessions{
 		Folder: func(env []string) string {
-			return cmp.Or(adapter.Variable(env, "CLAUDE_CONFIG_DIR"), adapter.InHome(env, ".claude"))
+			return cmp.Or(runners.Variable(env, "CLAUDE_CONFIG_DIR"), adapter.InHome(env, ".claude"))
 		},
 		Names: []string{"projects/*/????????-????-????-????-????????????.jsonl"},
 		Files: func(path string) []string {

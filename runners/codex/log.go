@@ -13,7 +13,7 @@ import (
 
 // home returns the folder in which codex keeps its settings and sessions; "": there is none.
 func home(env []string) string {
-	return cmp.Or(adapter.Variable(env, "CODEX_HOME"), adapter.InHome(env, ".codex"))
+	return cmp.Or(runners.Variable(env, "CODEX_HOME"), adapter.InHome(env, ".codex"))
 }
 
 // sessionFile finds the file of a session; "": there is none.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relay/runners"
 	"relay/runners/internal/adapter"
 )
 
@@ -85,7 +86,7 @@ type scriptedAgent struct {
 	prompt string
 }
 
-func (a *scriptedAgent) getenv(name string) string { return adapter.Variable(a.Environ, name) }
+func (a *scriptedAgent) getenv(name string) string { return runners.Variable(a.Environ, name) }
 
 func (a *scriptedAgent) path(name string) string {
 	if filepath.IsAbs(name) {

@@ -16,7 +16,7 @@ func OwnSessions() runners.OwnSessions {
 	return runners.OwnSessions{
 		Folder: func(env []string) string {
 			folders := map[string]string{
-				"darwin": adapter.InHome(env, "Library", "Application Support"), "windows": adapter.Variable(env, "APPDATA"),
+				"darwin": adapter.InHome(env, "Library", "Application Support"), "windows": runners.Variable(env, "APPDATA"),
 			}
 			return filepath.Join(cmp.Or(folders[runtime.GOOS], adapter.InHome(env, ".config")), "Cursor", "User", "globalStorage")
 		},

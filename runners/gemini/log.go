@@ -14,7 +14,7 @@ import (
 
 // home returns the folder in which Gemini CLI keeps its settings and sessions; "": there is none.
 func home(env []string) string {
-	if home := adapter.Variable(env, "GEMINI_CLI_HOME"); home != "" {
+	if home := runners.Variable(env, "GEMINI_CLI_HOME"); home != "" {
 		return filepath.Join(home, ".gemini")
 	}
 	return adapter.InHome(env, ".gemini")
@@ -35,7 +35,7 @@ func sessionFile(env []string, session string) string {
 
 // OwnSettings reads the settings of Gemini CLI: those in the checkout are stronger than those in the user's home.
 func OwnSettings(env []string, dir, _ string) runners.OwnSettings {
-	own := runners.OwnSettings{Model: adapter.Variable(env, "GEMINI_MODEL")}
+	own := runners.OwnSettings{Model: runners.Variable(env, "GEMINI_MODEL")}
 	for _, folder := range []string{filepath.Join(dir, ".gemini"), home(env)} {
 		var s struct{ Model struct{ Name string } }
 		adapter.UnmarshalJSONC(adapter.ReadSettings(folder, "settings.json"), &s)

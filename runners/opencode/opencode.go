@@ -139,7 +139,7 @@ func (c *Runner) permission(req runners.Request) []string {
 	if !c.mode.inside {
 		return nil
 	}
-	fields := otherRules(adapter.Variable(slices.Concat(req.Env, c.Env), permissionVariable), append(c.mode.denied, outside))
+	fields := otherRules(runners.Variable(slices.Concat(req.Env, c.Env), permissionVariable), append(c.mode.denied, outside))
 	for _, name := range c.mode.denied {
 		fields = append(fields, adapter.JSONQuote(name)+`:"deny"`)
 	}

@@ -12,7 +12,7 @@ import (
 func OwnSessions() runners.OwnSessions {
 	return runners.OwnSessions{
 		Folder: func(env []string) string {
-			return filepath.Join(cmp.Or(adapter.Variable(env, "XDG_DATA_HOME"), adapter.InHome(env, ".local", "share")), "opencode")
+			return filepath.Join(cmp.Or(runners.Variable(env, "XDG_DATA_HOME"), adapter.InHome(env, ".local", "share")), "opencode")
 		},
 		Names:  []string{"opencode*.db"},
 		Reader: func(string) runners.MessageReader { return adapter.Conversation[ownLine]((&ownSpeech{}).line) },

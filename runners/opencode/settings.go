@@ -22,15 +22,15 @@ type configSettings struct {
 // OwnSettings reads the configuration of opencode, the weakest file first. Model is the one it is asked for; "": its own.
 func OwnSettings(env []string, dir, model string) runners.OwnSettings {
 	home := adapter.InHome(env, ".config", "opencode")
-	if xdg := adapter.Variable(env, "XDG_CONFIG_HOME"); xdg != "" {
+	if xdg := runners.Variable(env, "XDG_CONFIG_HOME"); xdg != "" {
 		home = filepath.Join(xdg, "opencode")
 	}
 	texts := [][]byte{adapter.ReadSettings(home, "opencode.json"), adapter.ReadSettings(home, "opencode.jsonc")}
-	if path := adapter.Variable(env, "OPENCODE_CONFIG"); path != "" {
+	if path := runners.Variable(env, "OPENCODE_CONFIG"); path != "" {
 		texts = append(texts, adapter.ReadSettings(filepath.Dir(path), filepath.Base(path)))
 	}
 	texts = append(texts, adapter.ReadSettings(dir, "opencode.json"),
-		adapter.ReadSettings(dir, "opencode.jsonc"), []byte(adapter.Variable(env, "OPENCODE_CONFIG_CONTENT")))
+		adapter.ReadSettings(dir, "opencode.jsonc"), []byte(runners.Variable(env, "OPENCODE_CONFIG_CONTENT")))
 	var all configSettings
 	for _, text := range texts {
 		adapter.UnmarshalJSONC(text, &all) // a map that is there already is added to

@@ -3,25 +3,14 @@ package adapter
 import (
 	"encoding/json"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"relay/epic/pattern"
+	"relay/runners"
 )
-
-// Variable returns the value of the last entry of an environment with this name; "" when there is none.
-func Variable(env []string, name string) string {
-	for _, entry := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
 
 // InHome returns a path in the home folder of an environment; "" when it has none.
 func InHome(env []string, path ...string) string {
-	home := Variable(env, "HOME")
+	home := runners.Variable(env, "HOME")
 	if home == "" {
 		return ""
 	}

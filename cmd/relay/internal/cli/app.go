@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"relay/attempts/artifact"
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/secrets"
+	"relay/runners"
 )
 
 // App is one invocation of relay: streams, environment, clock, and the folder the user is in.
@@ -51,7 +51,7 @@ func (a *App) Colour() error {
 
 // Lookup returns the value of an environment variable, or "".
 func (a *App) Lookup(name string) string {
-	return project.Lookup(a.Environ, name)
+	return runners.Variable(a.Environ, name)
 }
 
 // Folder returns the absolute path of the folder the user is in. It fails when -C names none.

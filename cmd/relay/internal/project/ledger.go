@@ -16,6 +16,7 @@ import (
 	"relay/orchestrator/records"
 	"relay/orchestrator/sessionkeeper"
 	"relay/reanchor/git"
+	"relay/runners"
 )
 
 // View reads what the ledger knows. An epic that was written by hand and never run has none yet.
@@ -36,7 +37,7 @@ func (p *Project) Open(pl *Plan) (*attempts.Store, error) {
 	fresh := LedgerSettings(p.Config)
 	return attempts.Open(attempts.Options{
 		Dir: p.Dir, Epic: pl.Epic, Graph: pl.Graph, Fresh: &fresh, Now: p.Session.Now,
-		Fault: FaultPoints(Lookup(p.Session.Environ, FaultVariable)),
+		Fault: FaultPoints(runners.Variable(p.Session.Environ, FaultVariable)),
 		Warn:  p.Session.Warn,
 	})
 }
@@ -186,7 +187,7 @@ func (p *Project) Records() records.Settings {
 func RecordOptions(p *Project, pl *Plan) records.KeeperOptions {
 	return records.KeeperOptions{
 		Top: p.Root, Dir: p.Dir, EpicID: pl.Epic.ID, Epic: pl.Epic, Plan: pl.Source, Settings: p.Records(),
-		Warn: p.Session.Warn, Fault: FaultPoints(Lookup(p.Session.Environ, FaultVariable)),
+		Warn: p.Session.Warn, Fault: FaultPoints(runners.Variable(p.Session.Environ, FaultVariable)),
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/epic/plaintext"
+	"relay/runners"
 )
 
 // MaxPlan bounds epic.yml and blueprints, in bytes.
@@ -330,7 +331,7 @@ func WriteWarnings(w io.Writer, warnings []TaskWarning) {
 // CreateEpic writes a new epic, whose epic.yml is text. The ledger comes first: an epic.yml means that everything else is there.
 // A kill leaves the epic.yml that is there, or the new one.
 func CreateEpic(p *Project, e *epic.Epic, text []byte) error {
-	fault := FaultPoints(Lookup(p.Session.Environ, FaultVariable))
+	fault := FaultPoints(runners.Variable(p.Session.Environ, FaultVariable))
 	if fault == nil {
 		fault = func(string) error { return nil }
 	}

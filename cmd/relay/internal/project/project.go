@@ -28,6 +28,7 @@ import (
 	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/secrets"
 	"relay/reanchor/git"
+	"relay/runners"
 )
 
 // Folders below the root of a repository that hold an epic. The second one is of older programs.
@@ -57,16 +58,6 @@ type Session struct {
 	Environ []string
 	Now     func() time.Time
 	Warn    func(text string) // tells the user a warning
-}
-
-// Lookup returns the value of an environment variable, or "".
-func Lookup(environ []string, name string) string {
-	for _, e := range slices.Backward(environ) {
-		if value, ok := strings.CutPrefix(e, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
 
 // Locate finds the repository around the user's folder and reads its configuration. Flags are settings given on the
@@ -132,7 +123,7 @@ func Repository(ctx context.Context, s Session) (*Project, error) {
 
 // UserFile returns the path of the user's own configuration for all repositories, or "" without a home.
 func UserFile(environ []string) string {
-	dir := Lookup(environ, "XDG_CONFIG_HOME")
+	dir := runners.Variable(environ, "XDG_CONFIG_HOME")
 	if dir == "" || !filepath.IsAbs(dir) {
 		home, err := os.UserHomeDir()
 		if err != nil {
@@ -247,8 +238,8 @@ func backupDirs(environ []string, root string) string {
 
 // StateDir returns relay's folder below the one for the state of the user's programs, or "".
 func StateDir(environ []string) string {
-	state := Lookup(environ, "XDG_STATE_HOME")
-	if home := Lookup(environ, "HOME"); state == "" && home != "" {
+	state := runners.Variable(environ, "XDG_STATE_HOME")
+	if home := runners.Variable(environ, "HOME"); state == "" && home != "" {
 		state = filepath.Join(home, ".local", "state")
 	}
 	if !filepath.IsAbs(state) {

@@ -27,6 +27,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
+	"relay/runners"
 )
 
 // texts has the script of a night, the files of the timers by their endings, and the commands by which each form begins and ends.
@@ -249,7 +250,7 @@ func (n *Night) files() (list [][2]string, err error) {
 	for _, name := range append([]string{"sh"}, form.files...) {
 		path := n.Script()
 		if name != "sh" {
-			path = filepath.Join(project.Lookup(n.user, "HOME"), form.folder, n.Name+"."+name)
+			path = filepath.Join(runners.Variable(n.user, "HOME"), form.folder, n.Name+"."+name)
 		}
 		content, err := os.ReadFile(path)
 		if err == nil && !strings.Contains(string(content), n.Mark()) {
@@ -328,7 +329,7 @@ func (n *Night) try(ctx context.Context, args []string) (string, error) {
 	}
 	environ := []string{"PATH=/usr/bin:/bin"}
 	for _, name := range []string{"HOME", "USER", "LOGNAME", "SHELL"} {
-		environ = append(environ, name+"="+project.Lookup(n.user, name))
+		environ = append(environ, name+"="+runners.Variable(n.user, name))
 	}
 	return cli.RunHost(ctx, n.Root, environ, "sh", append([]string{"-c", script, n.Name}, args...)...)
 }
