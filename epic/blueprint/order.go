@@ -99,11 +99,11 @@ func ours(d *draft) bool {
 	return d.named && ourID.MatchString(d.task.ID) || slices.ContainsFunc(ourFields, func(name string) bool { return d.given[name] })
 }
 
-// inOrder has tasks wait for those that a drawing names or, where none says what it waits for, for the one before, as they stand: in all of the
-// plan, or in each phase where phases say what they wait for.
+// inOrder has tasks wait for the one before, as they stand, where none says what it waits for: in all of the plan, or in each phase where phases
+// say what they wait for.
 func inOrder(p *parser, asked bool) {
 	said := slices.ContainsFunc(p.phases, func(ph *phase) bool { return ph.said })
-	if drawn(p) || asked || len(p.groups) > 0 {
+	if asked || len(p.groups) > 0 {
 		return
 	}
 	var last *draft
@@ -133,7 +133,8 @@ func drawn(p *parser) (found bool) {
 				for _, on := range before {
 					d := p.drafts[max(0, at[id]-1)]
 					if at[on] > 0 && at[on] < at[id] && !d.given["depends on"] && !slices.Contains(d.task.DependsOn, on) {
-						found, d.task.DependsOn = true, append(d.task.DependsOn, on)
+						d.task.DependsOn = append(d.task.DependsOn, on)
+						found = found || !p.gone[on] && !p.gone[id]
 					}
 				}
 			}
