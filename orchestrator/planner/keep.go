@@ -90,9 +90,11 @@ func (k *keeping) wrong(plan *epic.Epic) (wrong []string) {
 }
 
 // names reports whether the answer says what becomes of a mark: it begins a task, is in one, has one below it, or is left out. A line
-// that is neither a heading nor a box needs that if it follows a task in a list.
+// that is neither a heading nor a box needs that if it follows a task in a list, and a title of the document never does.
 func (k *keeping) names(marks []outline.Mark, at int) bool {
-	m, open := marks[at], marks[at].Level < 7 || marks[at].Box
+	m := marks[at]
+	title := m.Level == 1 && len(k.tasks) > 0 && m.Line < k.tasks[0].from || at == slices.IndexFunc(marks, func(o outline.Mark) bool { return o.Level < 7 })
+	open := !title && m.Level < 7 || m.Box
 	for _, p := range k.tasks {
 		next, _ := slices.BinarySearchFunc(marks, p.from+1, func(o outline.Mark, line int) int { return o.Line - line })
 		below := p.from >= m.Line && !slices.ContainsFunc(marks[at+1:max(at+1, next)], func(o outline.Mark) bool { return o.Level <= m.Level })

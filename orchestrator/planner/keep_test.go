@@ -8,6 +8,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/blueprint/outline"
 )
 
 const shop = `# Shop
@@ -84,6 +85,18 @@ func TestKeep(t *testing.T) {
 		got := k.wrong(read.Epic)
 		if len(got) != len(c.want) || !slices.EqualFunc(got, c.want, strings.HasPrefix) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestTitles: the first heading of a document, and those of its level before the first task, need no word.
+func TestTitles(t *testing.T) {
+	t.Parallel()
+	marks := outline.Marks("## Plans\n# Shop\n## Why\n# Sell\n# Later\n")
+	k := &keeping{tasks: []part{{from: 4, to: 4}}}
+	for i, want := range []bool{true, true, false, true, false} {
+		if got := k.names(marks, i); got != want {
+			t.Errorf("line %d: got %v, want %v", marks[i].Line, got, want)
 		}
 	}
 }
