@@ -37,8 +37,7 @@ func settleReferences(p *parser) (asked bool) {
 		d.settle(p, known, ids)
 		tasks[d.task.ID] = d
 	}
-	asked = slices.ContainsFunc(p.drafts, func(d *draft) bool { return d.given["depends on"] || ours(d) })
-	asked = drawn(p) || asked
+	asked = drawn(p, tasks) || slices.ContainsFunc(p.drafts, func(d *draft) bool { return d.given["depends on"] || ours(d) })
 	p.drafts = slices.DeleteFunc(p.drafts, func(d *draft) bool {
 		if done[d.task.ID] && (d.done() || !IsDeferred(d.task.Title)) {
 			p.done = append(p.done, "- "+d.task.Title)
