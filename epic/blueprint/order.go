@@ -99,8 +99,8 @@ func ours(d *draft) bool {
 	return d.named && ourID.MatchString(d.task.ID) || slices.ContainsFunc(ourFields, func(name string) bool { return d.given[name] })
 }
 
-// inOrder has tasks wait for the one before, as they stand, where none says what it waits for: in all of the plan, or in each phase where phases
-// say what they wait for.
+// inOrder has tasks wait for the one before, as they stand, where none says what it waits for: in all of the plan, or in each
+// phase where phases say what they wait for.
 func inOrder(p *parser, asked bool) {
 	said := slices.ContainsFunc(p.phases, func(ph *phase) bool { return ph.said })
 	if asked || len(p.groups) > 0 {

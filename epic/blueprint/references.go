@@ -44,14 +44,12 @@ func settleReferences(p *parser) (asked bool) {
 		}
 		return done[d.task.ID]
 	})
-	for _, d := range p.drafts {
-		d.passOver(done, tasks)
-	}
+	p.drafts = each.Of(p.drafts, func(d *draft) *draft { return d.passOver(done, tasks) })
 	return asked
 }
 
 // passOver has a task wait for what tasks that are left out wait for, in their place.
-func (d *draft) passOver(gone map[string]bool, tasks map[string]*draft) {
+func (d *draft) passOver(gone map[string]bool, tasks map[string]*draft) *draft {
 	var list []string
 	var at []epic.Place
 	reached := slices.Clone(d.task.DependsOn) // it grows
@@ -64,6 +62,7 @@ func (d *draft) passOver(gone map[string]bool, tasks map[string]*draft) {
 		}
 	}
 	d.task.DependsOn, d.at[epic.FieldDependsOn] = list, at
+	return d
 }
 
 // settle settles what a task waits for, also of tasks that are left out.

@@ -165,8 +165,8 @@ func TryHere(ctx context.Context, r *checks.Runner, repo *git.Repo, lists []List
 	return tried, err
 }
 
-// TryPlan runs all checks of a plan on a commit, each once. A check that could run once a task has made what it lacks is reported as one that
-// cannot run, unless a task names that under its files.
+// TryPlan runs all checks of a plan on a commit, each once. A check that could run once a task has made what it lacks is reported as
+// one that cannot run, unless a task names that under its files.
 func (b *Benches) TryPlan(ctx context.Context, base string, plan *epic.Epic, g *epic.Graph) (Tried, error) {
 	o := b.Checks.Options
 	was, graph := o.Epic, o.Graph

@@ -93,8 +93,7 @@ func (k *keeping) wrong(plan *epic.Epic) (wrong []string) {
 // that is neither a heading nor a box needs that if it follows a task in a list, and a title of the document never does.
 func (k *keeping) names(marks []outline.Mark, at int) bool {
 	m := marks[at]
-	title := m.Level == 1 && len(k.tasks) > 0 && m.Line < k.tasks[0].from || at == slices.IndexFunc(marks, func(o outline.Mark) bool { return o.Level < 7 })
-	open := !title && m.Level < 7 || m.Box
+	open := m.Level < 7 && !k.isTitle(marks, at) || m.Box
 	for _, p := range k.tasks {
 		next, _ := slices.BinarySearchFunc(marks, p.from+1, func(o outline.Mark, line int) int { return o.Line - line })
 		below := p.from >= m.Line && !slices.ContainsFunc(marks[at+1:max(at+1, next)], func(o outline.Mark) bool { return o.Level <= m.Level })
@@ -105,6 +104,12 @@ func (k *keeping) names(marks []outline.Mark, at int) bool {
 		open = open || beside && next <= at && !slices.ContainsFunc(marks[next-1:at], func(o outline.Mark) bool { return o.Level < m.Level })
 	}
 	return !open || slices.ContainsFunc(k.left, func(p part) bool { return p.has(m.Line) })
+}
+
+// isTitle reports whether a mark is the first heading, or of level 1 before the first task.
+func (k *keeping) isTitle(marks []outline.Mark, at int) bool {
+	return marks[at].Level == 1 && len(k.tasks) > 0 && marks[at].Line < k.tasks[0].from ||
+		at == slices.IndexFunc(marks, func(o outline.Mark) bool { return o.Level < 7 })
 }
 
 // hasWords reports whether a text has all words of another one.
