@@ -44,9 +44,9 @@ func ours(d *draft) bool {
 	return d.named && ourID.MatchString(d.task.ID) || slices.ContainsFunc(ourFields, func(name string) bool { return d.given[name] })
 }
 
-// inOrder has tasks wait for those that a drawing names or, where none says what it waits for, for the one before, as they stand.
+// inOrder has tasks wait for the one before, as they stand, where none says what it waits for.
 func inOrder(p *parser, asked bool) {
-	if drawn(p) || asked || len(p.groups) > 0 {
+	if asked || len(p.groups) > 0 {
 		return
 	}
 	var last *draft
@@ -60,20 +60,17 @@ func inOrder(p *parser, asked bool) {
 
 // drawn has tasks that do not say what they wait for wait for those before them that lines such as T1 -> T2 name. It reports whether there
 // are any.
-func drawn(p *parser) (found bool) {
-	at := map[string]int{}
-	for i, d := range p.drafts {
-		at[d.task.ID] = i + 1
-	}
+func drawn(p *parser, tasks map[string]*draft) (found bool) {
 	for _, text := range p.lines {
 		var before []string
 		for part := range strings.SplitSeq(arrow.ReplaceAllString(waiting.ReplaceAllString(text, "$2→$1"), "→"), "→") {
 			now := p.known.Find(strings.TrimSpace(node.ReplaceAllString(part, "")))
 			for _, id := range now {
 				for _, on := range before {
-					d := p.drafts[max(0, at[id]-1)]
-					if at[on] > 0 && at[on] < at[id] && !d.given["depends on"] && !slices.Contains(d.task.DependsOn, on) {
-						found, d.task.DependsOn = true, append(d.task.DependsOn, on)
+					d, b := tasks[id], tasks[on]
+					if d != nil && b != nil && b.whole.Line < d.whole.Line && !d.given["depends on"] && !slices.Contains(d.task.DependsOn, on) {
+						d.task.DependsOn = append(d.task.DependsOn, on)
+						found = found || !p.gone[on] && !p.gone[id]
 					}
 				}
 			}

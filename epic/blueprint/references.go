@@ -32,21 +32,41 @@ func settleReferences(p *parser) (asked bool) {
 			done[id(row.cells[at])] = true
 		}
 	}
+	tasks := map[string]*draft{}
 	for _, d := range p.drafts {
-		d.settle(p, known, ids, done)
+		d.settle(p, known, ids)
+		tasks[d.task.ID] = d
 	}
-	asked = slices.ContainsFunc(p.drafts, func(d *draft) bool { return d.given["depends on"] || ours(d) })
+	asked = drawn(p, tasks) || slices.ContainsFunc(p.drafts, func(d *draft) bool { return d.given["depends on"] || ours(d) })
 	p.drafts = slices.DeleteFunc(p.drafts, func(d *draft) bool {
 		if done[d.task.ID] && (d.done() || !IsDeferred(d.task.Title)) {
 			p.done = append(p.done, "- "+d.task.Title)
 		}
 		return done[d.task.ID]
 	})
+	p.drafts = each.Of(p.drafts, func(d *draft) *draft { return d.passOver(done, tasks) })
 	return asked
 }
 
-// settle settles what a task waits for.
-func (d *draft) settle(p *parser, known *names.Names, ids []string, done map[string]bool) {
+// passOver has a task wait for what tasks that are left out wait for, in their place.
+func (d *draft) passOver(gone map[string]bool, tasks map[string]*draft) *draft {
+	var list []string
+	var at []epic.Place
+	reached := slices.Clone(d.task.DependsOn) // it grows
+	for k, n := 0, len(reached); k < len(reached); k++ {
+		id := reached[k]
+		if gone[id] && tasks[id] != nil && !slices.Contains(reached[:k], id) {
+			reached = append(reached, tasks[id].task.DependsOn...)
+		} else if !gone[id] && !slices.Contains(list, id) && (k < n || id != d.task.ID && tasks[id] != nil) {
+			list, at = append(list, id), append(at, d.place(epic.Ref{Field: epic.FieldDependsOn, Item: k}))
+		}
+	}
+	d.task.DependsOn, d.at[epic.FieldDependsOn] = list, at
+	return d
+}
+
+// settle settles what a task waits for, also of tasks that are left out.
+func (d *draft) settle(p *parser, known *names.Names, ids []string) {
 	var list []string
 	var at []epic.Place
 	d.given["depends on"] = d.given["depends on"] && len(d.task.DependsOn) == 0
@@ -61,7 +81,7 @@ func (d *draft) settle(p *parser, known *names.Names, ids []string, done map[str
 			found = []string{names.First(ref)}
 		}
 		for _, id := range found {
-			if !done[id] && (id != d.task.ID || len(found) == 1) && !slices.Contains(list, id) {
+			if (id != d.task.ID || len(found) == 1) && !slices.Contains(list, id) {
 				list, at = append(list, id), append(at, d.at[epic.FieldDependsOn][k])
 			}
 		}

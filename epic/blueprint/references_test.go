@@ -77,3 +77,27 @@ func TestReferences(t *testing.T) {
 		}
 	}
 }
+
+// What waits for a task that is left out waits for what that one waits for.
+func TestPassOver(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"### T0: A\n### T1: B ✅\nDepends on: T0\n### T2: C\n**Depends on:** T1\n":                                                  "T0< T2<T0",
+		"### T0: A\n### T1: B ✅\n**Depends on:** T0, T9\n### T2: C ✅\n**Depends on:** T1, T3\n### T3: D\n**Depends on:** T2, T0\n": "T0< T3<T0",
+		"### T1: B ✅\n**Depends on:** T2\n### T2: C ✅\n**Depends on:** T1\n### T3: D\n**Depends on:** T2\n":                        "T3<",
+		"T4 -> T5 -> T6\n\nT4 -> T7\n\n### T4: A\n### T5: B ✅\n### T6: C\n### T7: D\n":                                             "T4< T6<T4 T7<T4",
+	} {
+		plan, err := Parse("plan.md", []byte("# Plan\n\n"+text), time.Time{})
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		got := ""
+		for _, task := range plan.Epic.Tasks {
+			got += " " + task.ID + "<" + strings.Join(task.DependsOn, ",")
+		}
+		if got != " "+want {
+			t.Errorf("%q: got%s, want %s", text, got, want)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
@@ -164,8 +165,8 @@ func TryHere(ctx context.Context, r *checks.Runner, repo *git.Repo, lists []List
 	return tried, err
 }
 
-// TryPlan runs all checks of a plan on a commit, each list in a clean checkout. A check that could run once a task has made what it lacks
-// is reported as one that cannot run, unless a task names that under its files.
+// TryPlan runs all checks of a plan on a commit, each once. A check that could run once a task has made what it lacks is reported as
+// one that cannot run, unless a task names that under its files.
 func (b *Benches) TryPlan(ctx context.Context, base string, plan *epic.Epic, g *epic.Graph) (Tried, error) {
 	o := b.Checks.Options
 	was, graph := o.Epic, o.Graph
@@ -173,7 +174,7 @@ func (b *Benches) TryPlan(ctx context.Context, base string, plan *epic.Epic, g *
 	tried.ID = was.ID
 	o.Epic, o.Graph = &tried, g
 	defer func() { o.Epic, o.Graph = was, graph }()
-	done, err := b.Try(ctx, base, ListsOf(o, &attempts.Ledger{}), false)
+	done, err := b.Try(ctx, base, joined(ListsOf(o, &attempts.Ledger{})), false)
 	if ctx.Err() != nil {
 		return done, errors.Join(err, context.Cause(ctx))
 	}
@@ -182,6 +183,30 @@ func (b *Benches) TryPlan(ctx context.Context, base string, plan *epic.Epic, g *
 		if !t.Passed && t.CannotRun == "" {
 			t.CannotRun = b.Checks.Unready(ctx, checks.Check{Check: t.Check}, t.Run, base)
 		}
+		t.Tasks = each.Where(plan.Tasks, func(task epic.Task) (string, bool) {
+			return task.ID, slices.Contains(task.Checks, t.Check) && !slices.Contains(plan.Checks, t.Check)
+		})
 	}
 	return done, err
+}
+
+// joined makes one list of lists that share checks, with each check once: a check may need what those before it make.
+func joined(lists []List) (made []List) {
+	for _, l := range lists {
+		var all []epic.Check
+		made = slices.DeleteFunc(made, func(m List) bool {
+			own := each.Of(m.Checks, func(c checks.Check) epic.Check { return c.Check })
+			shares := slices.ContainsFunc(l.Checks, func(c checks.Check) bool { return slices.Contains(own, c.Check) })
+			if shares {
+				all = append(all, own...)
+			}
+			return shares
+		})
+		if len(all) > 0 {
+			all = append(all, each.Where(l.Checks, func(c checks.Check) (epic.Check, bool) { return c.Check, !slices.Contains(all, c.Check) })...)
+			l.Checks = checks.List(all, nil)
+		}
+		made = append(made, l)
+	}
+	return made
 }

@@ -135,7 +135,7 @@ func unwanted(plan *epic.Epic) (wrong []string) {
 // unrunnable returns which checks cannot run.
 func unrunnable(tried []bench.TriedCheck) []string {
 	return each.Where(tried, func(t bench.TriedCheck) (string, bool) {
-		whose := cmp.Or(strings.Join(t.Tasks, ", "), "the checks of the epic")
+		whose := cmp.Or(plaintext.Some(t.Tasks, 9), "the checks of the epic")
 		return whose + ": " + cmp.Or(t.CannotRun, t.How), t.CannotRun != "" || t.TimedOut
 	})
 }

@@ -47,11 +47,13 @@ type keeping struct {
 }
 
 func keep(r *Request, answer, plan string) *keeping {
-	title, _, _ := strings.Cut(plan, "\n")
-	above, _, _ := strings.Cut(answer, title)
+	above := answer[:max(0, strings.Index("\n"+answer, "\n# "))] // as document finds the title
 	k := &keeping{from: r.From, plan: plan, tasks: partsIn(plan, taskLines), left: partsIn(above, leftLines)}
 	if r.Lines {
 		k.lines = strings.Split(r.Text, "\n")
+	}
+	for i := range k.tasks[:max(0, len(k.tasks)-1)] { // a task ends where the next one begins
+		k.tasks[i].to = min(k.tasks[i].to, max(k.tasks[i].from, k.tasks[i+1].from-1))
 	}
 	return k
 }
@@ -66,7 +68,7 @@ func (k *keeping) wrong(plan *epic.Epic) (wrong []string) {
 	no := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	for i, p := range k.tasks {
 		if i > 0 && p.from <= k.tasks[i-1].from {
-			no("the task in lines %s comes after that in %s: keep the order of the request, and begin one task in a line", p, k.tasks[i-1])
+			no("the task of line %d comes after that of line %d: keep the order of the request, and begin one task in a line", p.from, k.tasks[i-1].from)
 		}
 		if at := slices.IndexFunc(k.left, func(l part) bool { return l.has(p.from) }); at >= 0 {
 			no("lines %s are left out, and a task begins in line %d", k.left[at], p.from)
@@ -90,9 +92,10 @@ func (k *keeping) wrong(plan *epic.Epic) (wrong []string) {
 }
 
 // names reports whether the answer says what becomes of a mark: it begins a task, is in one, has one below it, or is left out. A line
-// that is neither a heading nor a box needs that if it follows a task in a list.
+// that is neither a heading nor a box needs that if it follows a task in a list, and a title of the document never does.
 func (k *keeping) names(marks []outline.Mark, at int) bool {
-	m, open := marks[at], marks[at].Level < 7 || marks[at].Box
+	m := marks[at]
+	open := m.Level < 7 && !k.isTitle(marks, at) || m.Box
 	for _, p := range k.tasks {
 		next, _ := slices.BinarySearchFunc(marks, p.from+1, func(o outline.Mark, line int) int { return o.Line - line })
 		below := p.from >= m.Line && !slices.ContainsFunc(marks[at+1:max(at+1, next)], func(o outline.Mark) bool { return o.Level <= m.Level })
@@ -103,6 +106,12 @@ func (k *keeping) names(marks []outline.Mark, at int) bool {
 		open = open || beside && next <= at && !slices.ContainsFunc(marks[next-1:at], func(o outline.Mark) bool { return o.Level < m.Level })
 	}
 	return !open || slices.ContainsFunc(k.left, func(p part) bool { return p.has(m.Line) })
+}
+
+// isTitle reports whether a mark is the first heading, or of level 1 before the first task.
+func (k *keeping) isTitle(marks []outline.Mark, at int) bool {
+	return marks[at].Level == 1 && len(k.tasks) > 0 && marks[at].Line < k.tasks[0].from ||
+		at == slices.IndexFunc(marks, func(o outline.Mark) bool { return o.Level < 7 })
 }
 
 // hasWords reports whether a text has all words of another one.
@@ -120,10 +129,8 @@ func (k *keeping) quoted() string {
 	next := 0
 	return taskLines.ReplaceAllStringFunc(k.plan, func(string) string {
 		p := k.tasks[next]
-		if next++; next < len(k.tasks) {
-			p.to = min(p.to, max(p.from, k.tasks[next].from-1))
-		}
+		next++
 		quote := strings.ReplaceAll(strings.ReplaceAll("> "+strings.TrimSpace(k.text(p)), "\n", "\n> "), "> \n", ">\n")
-		return fmt.Sprintf("- **Plan lines:** %s\n\n%s\n", k.source(p), quote)
+		return fmt.Sprintf("- **Plan lines:** %s\n\n%s\n", strings.ReplaceAll(k.source(p), `\`, `\\`), quote)
 	})
 }

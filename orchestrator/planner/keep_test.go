@@ -8,6 +8,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/blueprint/outline"
 )
 
 const shop = `# Shop
@@ -67,12 +68,14 @@ func TestKeep(t *testing.T) {
 		"a row less":       {answered("- 14-24: later\n", sell, [2]string{"milk", "11"}), []string{"line 12 is neither"}},
 		"bold and listed":  {answered("- 14-17: later\n- 19: risks\n", sell, [2]string{"Ask", "20-22"}, [2]string{"Wait", "23"}), []string{"line 8 is neither", "line 24 is neither"}},
 		"two in one":       {answered("- 14-24: later\n", [2]string{"Sell", "5-12"}), []string{"line 8 is neither"}},
-		"another order":    {answered("- 14-24: later\n", buy, sell), []string{"the task in lines 5-6 comes after that in 8-12"}},
-		"one in two":       {answered("- 14-24: later\n", sell, sell, buy), []string{"the task in lines 5-6 comes after that in 5-6"}},
+		"another order":    {answered("- 14-24: later\n", buy, sell), []string{"the task of line 5 comes after that of line 8"}},
+		"one in two":       {answered("- 14-24: later\n", sell, sell, buy), []string{"the task of line 5 comes after that of line 5"}},
 		"one more":         {answered("- 14-24: later\n", sell, buy, [2]string{"Steal", ""}), []string{"X3 has no Plan lines"}},
 		"other words":      {answered("- 14-24: later\n", [2]string{"Sell all", "5-6"}, buy), []string{"the title of X1 is not in the words of lines 5-6"}},
 		"left and a task":  {answered("- 1-24: all of it\n", sell, buy), []string{"lines 1-24 are left out", "lines 1-24 are left out"}},
 		"beyond the end":   {answered("- 14-24: later\n", sell, buy, [2]string{"Steal", "90-99"}), []string{"the title of X3"}},
+		"one over another": {answered("", [2]string{"Sell", "1-24"}, buy), []string{"line 14 is neither", "line 19 is neither"}},
+		"a title above":    {answered("## Shop, left out\n- 14-24: later\n", sell, buy), nil},
 		"the end too late": {answered("- 14-90: later\n", [2]string{"Sell", "5-8"}, buy), nil},
 	} {
 		k := keep(&Request{Text: shop, Lines: true, From: "shop.md"}, c.answer, document(c.answer))
@@ -88,16 +91,28 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// TestTitles: the first heading of a document, and those of its level before the first task, need no word.
+func TestTitles(t *testing.T) {
+	t.Parallel()
+	marks := outline.Marks("## Plans\n# Shop\n## Why\n# Sell\n# Later\n")
+	k := &keeping{tasks: []part{{from: 4, to: 4}}}
+	for i, want := range []bool{true, true, false, true, false} {
+		if got := k.names(marks, i); got != want {
+			t.Errorf("line %d: got %v, want %v", marks[i].Line, got, want)
+		}
+	}
+}
+
 // TestQuoted: a task quotes its lines, and has their place for a source.
 func TestQuoted(t *testing.T) {
 	t.Parallel()
 	answer := answered("", [2]string{"Sell", "5-9"}, [2]string{"Buy fast", "8-90"})
-	k := keep(&Request{Text: "a\r\n" + strings.TrimPrefix(shop, "# Shop\n"), Lines: true, From: "docs/shop.md"}, answer, document(answer))
+	k := keep(&Request{Text: "a\r\n" + strings.TrimPrefix(shop, "# Shop\n"), Lines: true, From: `docs/a\_shop.md`}, answer, document(answer))
 	read, err := blueprint.Parse("answer", []byte(k.quoted()), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first := read.Epic.Tasks[0]; first.Source != "docs/shop.md:5" || first.Description != "> ### T1: Sell\n> - [ ] it sells" {
+	if first := read.Epic.Tasks[0]; first.Source != `docs/a\_shop.md:5` || first.Description != "> ### T1: Sell\n> - [ ] it sells" {
 		t.Errorf("got %q, %q", first.Source, first.Description)
 	}
 	if last := read.Epic.Tasks[1].Description; !strings.HasSuffix(last, "> **A3. Rest**") {

@@ -89,6 +89,7 @@ const Task = "plan"
 func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(engine.Event)) (Result, error) {
 	o.Epic, o.Plan, o.Run, o.Begin = &epic.Epic{ID: "planning", Title: "A plan"}, nil, r.Run, r.Base
 	o.Isolation, o.Review.Reviewers = engine.IsolationWorktree, nil
+	r.Text = o.Secrets.Text(r.Text)
 	o.CommandEnv = nil // checks that an agent has written get no login that the agent does not get
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -162,7 +163,7 @@ type studying interface {
 func (s *session) brief() reanchor.Planning {
 	r := s.request
 	p := reanchor.Planning{
-		Wanted: s.options.Secrets.Text(r.Text), Lines: r.Lines, From: r.From, Form: blueprint.Form, Most: MostTasks, Base: r.Base, Wall: s.left(),
+		Wanted: r.Text, Lines: r.Lines, From: r.From, Form: blueprint.Form, Most: MostTasks, Base: r.Base, Wall: s.left(),
 		USD: s.options.Budget.Attempt.USD, Tokens: s.options.Budget.Attempt.Tokens,
 	}
 	if r.Review != nil {

@@ -14,8 +14,8 @@ import (
 	"relay/epic/each"
 )
 
-// Redactor replaces secrets by "[redacted NAME]", where NAME is the variable's or the rule's. It does not change
-// its own output. Its zero value, and a nil one, know shapes only.
+// Redactor replaces secrets by "[redacted NAME]", where NAME is the variable's or the rule's, and keeps the number of lines. It does not
+// change its own output. Its zero value, and a nil one, know shapes only.
 type Redactor struct {
 	once   sync.Once
 	env    []string
@@ -91,7 +91,7 @@ func blank(s string, spans []span, plan []byte) string {
 	var b strings.Builder
 	pos := 0
 	for _, at := range merged {
-		b.WriteString(s[pos:at.from] + "[redacted " + at.name + "]")
+		b.WriteString(s[pos:at.from] + "[redacted " + at.name + "]" + strings.Repeat("\n", strings.Count(s[at.from:at.to], "\n")))
 		pos = at.to
 	}
 	return b.String() + s[pos:]

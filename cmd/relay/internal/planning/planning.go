@@ -23,6 +23,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
@@ -94,6 +95,9 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 	}
 	if err != nil {
 		return w, fmt.Errorf("read what is wanted: %w", err)
+	}
+	if strings.Contains(w.Text, "\x00") || !utf8.ValidString(w.Text) {
+		return w, &terminal.Hinted{Err: fmt.Errorf("%s is not UTF-8 text", w.From), Code: terminal.Invalid, Hint: "save it as UTF-8"}
 	}
 	if strings.TrimSpace(w.Text) == "" {
 		return w, &terminal.Hinted{Err: errors.New("what is wanted is empty"), Code: terminal.Invalid, Hint: "tell it in words: relay plan 'Users can sign up by mail'"}
