@@ -77,7 +77,6 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.set(Private, "/tmp", "/var/tmp", "/dev/shm", s.Temp)
 	r.set(Hidden, "/run")
 	r.set(ReadOnly, running...)
-	r.reveal(slices.Concat([]string{home, s.Root, s.Git}, filepath.SplitList(r.variable("PATH")))...)
 	r.set(Hidden, below(home, secret...)...)
 	if p.Role == SetUp {
 		r.set(Writable, below(home, downloads...)...)
@@ -89,7 +88,7 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.set(Hidden, s.State, s.Slots)
 	if p.Role == Check && p.Dir != s.Root {
 		r.set(Hidden, s.Root)
-		r.set(ReadOnly, filepath.Join(s.Git, "objects"))
+		r.set(ReadOnly, filepath.Join(s.Git, "objects"), s.Hook)
 	}
 	if r.set(ReadOnly, s.Folder); works {
 		r.set(Hidden, s.Folder)
@@ -107,6 +106,7 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.own(s, works)
 	r.set(Writable, s.Write...)
 	r.set(ReadOnly, s.Sockets...)
+	r.reveal(slices.Concat([]string{home, s.Root, s.Git}, filepath.SplitList(r.variable("PATH")))...)
 	return r
 }
 
@@ -186,9 +186,12 @@ func (r *ruleset) mode(path string) Mode {
 	}
 }
 
+// sorted returns the rules, without those that change nothing: Landlock lets no process create files in a folder with rules below it.
 func (r *ruleset) sorted() (rules []Rule) {
 	for _, path := range slices.Sorted(maps.Keys(r.modes)) {
-		rules = append(rules, Rule{path, r.modes[path]})
+		if mode := r.modes[path]; path == "/" || mode == Private || mode != r.mode(filepath.Dir(path)) {
+			rules = append(rules, Rule{path, mode})
+		}
 	}
 	return rules
 }

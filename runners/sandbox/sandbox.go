@@ -68,6 +68,7 @@ type Place struct {
 	Slots   string   // the folder with the checkouts of tasks
 	State   string   // relay's folder for state; "": none
 	Temp    string   // for temporary files of the user
+	Hook    string   // a program in the checkout that checks may run; "": none
 	Write   []string // what all roles may write besides
 	Sockets []string // what all roles may connect to besides
 }

@@ -53,7 +53,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		env = append(env, logins...)
 	}
 	newRunner := func(name string, sup process.Supervisor) (runners.Runner, error) {
-		return p.Agents.Runner(ctx, name, sup)
+		return p.Agents.Runner(ctx, name, cli.Walled(ctx, p, sup, c.Agents[name].Type))
 	}
 	return orchestrator.Options{
 		LocalOptions: engine.LocalOptions{
@@ -182,7 +182,7 @@ func (o *Options) CheckListAgents(list *project.List) error {
 
 // Refusal returns the error for which relay work would not begin, as far as relay knows before it begins; else nil.
 func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View) error {
-	if err := o.CheckAgents(p, pl); err != nil {
+	if err := errors.Join(cli.CheckSandbox(ctx, p), o.CheckAgents(p, pl)); err != nil {
 		return err
 	}
 	switch {
