@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,13 +18,13 @@ import (
 
 // stage is a run's surroundings: a home with keys, a checkout, two slots that borrow its objects, and a process of somebody else.
 type stage struct {
-	t      *testing.T
+	t      testing.TB
 	folder string
 	place  sandbox.Place
 	victim *exec.Cmd
 }
 
-func newStage(t *testing.T) *stage {
+func newStage(t testing.TB) *stage {
 	t.Helper()
 	folder := t.TempDir()
 	in := func(names ...string) string { return filepath.Join(append([]string{folder}, names...)...) }
@@ -170,7 +171,7 @@ func (s *stage) outside(script string) string {
 }
 
 // boxes returns the sandboxes that start here.
-func boxes(t *testing.T) map[sandbox.Kind]*sandbox.Sandbox {
+func boxes(t testing.TB) map[sandbox.Kind]*sandbox.Sandbox {
 	t.Helper()
 	found := map[sandbox.Kind]*sandbox.Sandbox{}
 	for _, path := range []string{os.Getenv("PATH"), "/nowhere"} {
@@ -239,6 +240,40 @@ func TestEnd(t *testing.T) {
 			if exit := p.Wait(); exit.Code != 3 || exit.Killed || !exit.Stopped {
 				t.Errorf("stopped: %+v, want 3", exit)
 			}
+		})
+	}
+}
+
+// A start costs little more inside than outside: the median, which a busy machine moves less than the mean.
+func BenchmarkStart(b *testing.B) {
+	all := boxes(b)
+	all[sandbox.None] = &sandbox.Sandbox{Setting: sandbox.Off}
+	for _, kind := range []sandbox.Kind{sandbox.None, sandbox.Bubblewrap, sandbox.Landlock} {
+		if all[kind] == nil {
+			continue
+		}
+		b.Run("in "+string(kind), func(b *testing.B) {
+			s, sup := newStage(b), process.NewLocal()
+			box := *all[kind]
+			box.Place = s.place
+			cmd := process.Command{Argv: []string{"true"}, Env: s.env(), Dir: filepath.Join(s.place.Slots, "1"), Stdout: filepath.Join(s.folder, "said")}
+			cmd.Stderr = cmd.Stdout
+			var took []time.Duration
+			for b.Loop() {
+				began := time.Now()
+				wall, err := box.Wall(sandbox.Process{Role: sandbox.Agent, CLI: "claude", Dir: cmd.Dir, Env: cmd.Env})
+				if err != nil {
+					b.Fatal(err)
+				}
+				cmd.Wall = wall
+				p, err := sup.Start(b.Context(), cmd)
+				if err != nil || p.Wait().Code != 0 {
+					b.Fatal(err)
+				}
+				took = append(took, time.Since(began))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")
 		})
 	}
 }

@@ -27,12 +27,8 @@ var kept = []int{unix.CAP_DAC_OVERRIDE, unix.CAP_CHOWN, unix.CAP_FOWNER, unix.CA
 // devices are the files below /dev that every process may write.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"}
 
-// Versions of Landlock that brought what relay uses.
-const (
-	landlockMoves    = 2 // files between folders
-	landlockTruncate = 3
-	landlockSignals  = 6
-)
+// Versions of Landlock that brought what relay uses: moves between folders, bars to emptying files, and to signals.
+const landlockMoves, landlockTruncate, landlockSignals = 2, 3, 6
 
 // landlockVersion returns the version of Landlock that the kernel has, or an error.
 func landlockVersion() (int, error) {

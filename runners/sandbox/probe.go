@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +24,7 @@ const probeTime = 10 * time.Second
 // systemPath ends a path: a program that does nothing is there if the user's path lacks one.
 const systemPath = ":/usr/bin:/bin:/run/current-system/sw/bin"
 
-// inside are the first arguments of bubblewrap: namespaces of its own, and the rights that root keeps in files.
+// inside are the first arguments of bubblewrap for root: namespaces of its own, and the rights that it keeps.
 var inside = []string{
 	"--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL", "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_CHOWN",
 	"--cap-add", "CAP_FOWNER", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_KILL",
@@ -34,14 +33,11 @@ var inside = []string{
 // Try finds out what starts: bubblewrap, found in the folders of path, else Landlock.
 func Try(ctx context.Context, path string) (p Probe) {
 	program, said := find("bwrap", path), ""
-	for _, user := range [][]string{inside, {"--unshare-user", "--unshare-pid", "--unshare-ipc", "--die-with-parent"}} {
+	for _, first := range [][]string{inside, {"--unshare-user", "--unshare-pid", "--unshare-ipc", "--die-with-parent"}} {
 		if program == "" {
 			break
 		}
-		if os.Getuid() != 0 && len(user) == len(inside) {
-			continue // only root has rights to keep
-		}
-		p.Program = append([]string{program}, user...)
+		p.Program = append([]string{program}, first...)
 		wall := Wall{Kind: Bubblewrap, Program: p.Program, Title: Title, Rules: []Rule{{"/", ReadOnly}, {"/tmp", Private}}}
 		var err error
 		if said, err = try(ctx, path, &wall); err == nil {
@@ -89,18 +85,18 @@ func find(name, path string) string {
 
 // cause tells why bubblewrap does not start, from what the kernel says without it, and the command that mends it.
 func cause(ctx context.Context, path, program, said string) (why, mend string) {
-	const namespaces = "user namespaces are off: "
 	err := tryNamespace(ctx, path)
+	status, _ := os.ReadFile("/proc/self/status")
 	switch said, _, _ = strings.Cut(strings.TrimSpace(said), "\n"); {
 	case program == "":
 		return "bubblewrap is not installed", "sudo apt-get install bubblewrap"
 	case sysctl("user/max_user_namespaces") == "0":
-		return namespaces + "user.max_user_namespaces is 0", "sudo sysctl user.max_user_namespaces=10000"
+		return "user namespaces are off: user.max_user_namespaces is 0", "sudo sysctl user.max_user_namespaces=10000"
 	case sysctl("kernel/unprivileged_userns_clone") == "0":
-		return namespaces + "kernel.unprivileged_userns_clone is 0", "sudo sysctl kernel.unprivileged_userns_clone=1"
+		return "user namespaces are off: kernel.unprivileged_userns_clone is 0", "sudo sysctl kernel.unprivileged_userns_clone=1"
 	case sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1":
 		return "AppArmor restricts user namespaces", "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"
-	case err != nil && filtered():
+	case err != nil && strings.Contains(string(status), "\nSeccomp:\t2"):
 		return "a seccomp filter, such as that of a container, refuses namespaces", "docker run --security-opt seccomp=unconfined …"
 	case err != nil:
 		return "the kernel refuses namespaces: " + err.Error(), ""
@@ -110,17 +106,8 @@ func cause(ctx context.Context, path, program, said string) (why, mend string) {
 	return "bubblewrap does not start: " + said, ""
 }
 
-// filtered reports whether a seccomp filter holds this process.
-func filtered() bool {
-	status, _ := os.ReadFile("/proc/self/status")
-	return strings.Contains(string(status), "\nSeccomp:\t2")
-}
-
 // sysctl returns a setting of the kernel; "" if it has none of that name.
 func sysctl(name string) string {
-	text, err := os.ReadFile(filepath.Join("/proc/sys", name))
-	if errors.Is(err, os.ErrNotExist) {
-		return ""
-	}
+	text, _ := os.ReadFile(filepath.Join("/proc/sys", name))
 	return strings.TrimSpace(string(text))
 }

@@ -51,7 +51,7 @@ type state struct {
 var states = map[string]state{
 	"claude": {
 		"CLAUDE_CONFIG_DIR", []string{".claude", ".claude.json"},
-		[]string{"settings.json", "settings.local.json", "hooks", "commands", "agents", "skills", "CLAUDE.md", "plugins/config.json", "plugins/installed_plugins.json"},
+		[]string{"settings.json", "settings.local.json", "hooks", "commands", "agents", "skills", "CLAUDE.md", "plugins/installed_plugins.json"},
 		[]string{"projects", "sessions", "session-env", "shell-snapshots", "plugins/store"},
 	},
 	"codex":    {"CODEX_HOME", []string{".codex"}, []string{"config.toml", "hooks.json", "AGENTS.md", "prompts", "rules", "skills"}, nil},
@@ -90,12 +90,7 @@ func (s *Sandbox) rules(p Process) *ruleset {
 		r.set(Hidden, s.Root)
 		r.set(ReadOnly, filepath.Join(s.Git, "objects"), s.Hook)
 	}
-	if r.set(ReadOnly, s.Folder); works {
-		r.set(Hidden, s.Folder)
-	}
-	for _, link := range borrowed(s.Git) {
-		r.set(ReadOnly, link)
-	}
+	r.showFolder(s, works)
 	r.set(ReadOnly, p.Dir)
 	if p.Role != Reviewer {
 		r.set(Writable, p.Dir)
@@ -110,29 +105,40 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	return r
 }
 
+// showFolder hides relay's folder. An agent sees there what is its task's own, with the plan, and asks its run for the rest.
+func (r *ruleset) showFolder(s *Sandbox, works bool) {
+	if !works && s.Socket == "" {
+		r.set(ReadOnly, s.Folder)
+		return
+	}
+	r.set(Hidden, s.Folder)
+	epic, own, ok := strings.Cut(strings.TrimPrefix(r.variable("RELAY_PROMPT"), s.Folder), "runs/")
+	if parts := strings.Split(own, "/"); ok && !works && len(parts) > 1 {
+		runs := filepath.Join(s.Folder, epic, "runs")
+		all, _ := filepath.Glob(filepath.Join(runs, "*", parts[1]))
+		r.set(ReadOnly, append(all, filepath.Join(runs, parts[0], "epic.yml"), filepath.Dir(s.Socket))...)
+		r.env = append(r.env, SocketVariable+"="+s.Socket)
+	}
+}
+
 // own adds what only this process has: its folder for temporary files, its result and its traces of git, and its caches.
 func (r *ruleset) own(s *Sandbox, works bool) {
 	if temp := r.variable("TMPDIR"); temp != "" && temp != s.Temp {
 		r.set(Writable, temp)
 	}
-	if result := r.variable("RELAY_RESULT"); result != "" {
-		r.set(Writable, filepath.Dir(result))
+	result := r.variable("RELAY_RESULT")
+	progress := filepath.Join(result, "../../../progress.jsonl")
+	if filepath.IsAbs(result) {
+		f, _ := os.OpenFile(progress, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) // a process inside cannot make it
+		_ = f.Close()
 	}
+	r.set(Writable, filepath.Dir(result), progress, r.variable("GIT_TRACE2_EVENT"))
 	r.set(ReadOnly, r.variable("RELAY_PROMPT"))
-	if trace := r.variable("GIT_TRACE2_EVENT"); filepath.IsAbs(trace) {
-		r.set(Writable, trace)
-	}
 	if s.State == "" {
 		return
 	}
-	whose := "agents"
-	if works {
-		whose = "checks"
-	}
-	cache := filepath.Join(s.State, "caches", filepath.Base(s.Slots), whose)
-	if os.MkdirAll(cache, 0o700) != nil {
-		return // tools say so
-	}
+	cache := filepath.Join(s.State, "caches", filepath.Base(s.Slots), map[bool]string{false: "agents", true: "checks"}[works])
+	_ = os.MkdirAll(cache, 0o700) // tools say so
 	r.set(Writable, cache)
 	for _, name := range caches {
 		r.env = append(r.env, name+"="+filepath.Join(cache, strings.ToLower(name)))
@@ -169,8 +175,7 @@ func (r *ruleset) set(mode Mode, paths ...string) {
 // reveal lets the process read paths that lie in a private folder.
 func (r *ruleset) reveal(paths ...string) {
 	for _, path := range paths {
-		real, err := filepath.EvalSymlinks(path)
-		if err == nil && filepath.IsAbs(path) && r.mode(real) == Private {
+		if real, err := filepath.EvalSymlinks(path); err == nil && filepath.IsAbs(path) && r.mode(real) == Private {
 			r.modes[real] = ReadOnly
 		}
 	}
@@ -211,10 +216,4 @@ func below(folder string, names ...string) (paths []string) {
 		paths = append(paths, filepath.Join(folder, name))
 	}
 	return paths
-}
-
-// borrowed returns the folders of objects that a repository borrows from others.
-func borrowed(git string) []string {
-	text, _ := os.ReadFile(filepath.Join(git, "objects", "info", "alternates")) // most have none
-	return strings.Fields(string(text))
 }

@@ -60,6 +60,9 @@ type Wall struct {
 	Env     []string // replaces variables of the process
 }
 
+// SocketVariable names the socket of its run to an agent.
+const SocketVariable = "RELAY_SOCKET"
+
 // Place is where a run works. Paths are absolute.
 type Place struct {
 	Root    string   // the user's checkout
@@ -68,6 +71,7 @@ type Place struct {
 	Slots   string   // the folder with the checkouts of tasks
 	State   string   // relay's folder for state; "": none
 	Temp    string   // for temporary files of the user
+	Socket  string   // of the run, which agents may ask what relay's folder holds; "": they may read that
 	Hook    string   // a program in the checkout that checks may run; "": none
 	Write   []string // what all roles may write besides
 	Sockets []string // what all roles may connect to besides
@@ -93,10 +97,9 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	if s == nil || s.Setting == Off || p.Role == Bare {
 		return nil, nil //nolint:nilnil // a process without a wall
 	}
-	if s.Kind == None || s.Kind == Landlock && nests[p.CLI] {
-		if s.Setting == Require {
-			return nil, errors.New(cmp.Or(s.refusal(), p.CLI+" has a sandbox of its own, which does not start within Landlock; install bubblewrap"))
-		}
+	if bare := s.Kind == None || s.Kind == Landlock && nests[p.CLI]; bare && s.Setting == Require {
+		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
+	} else if bare {
 		return nil, nil //nolint:nilnil // auto goes on without
 	}
 	r := s.rules(p)
@@ -116,29 +119,12 @@ const Title = "relay-sandbox:"
 // Posture says in one line what holds the processes of a run.
 func (s *Sandbox) Posture() string {
 	switch {
-	case s == nil || s.Setting == Off:
-		return "off: agents and checks can reach all that you can"
 	case s.Kind == None:
 		return "none: " + s.Why
 	case s.Kind == Landlock:
 		return "Landlock, without " + strings.Join(s.Lacks, ", ") + ": " + s.Why
 	}
 	return string(s.Kind)
-}
-
-// Refusal returns an error if a wall is required and none starts.
-func (s *Sandbox) Refusal() error {
-	if s != nil && s.Setting == Require && s.Kind == None {
-		return errors.New(s.refusal())
-	}
-	return nil
-}
-
-func (s *Sandbox) refusal() string {
-	if s.Kind != None {
-		return ""
-	}
-	return "relay.sandbox is require, and no sandbox starts: " + s.Why
 }
 
 // Environ returns an environment with the variables of the wall.

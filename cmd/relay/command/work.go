@@ -25,7 +25,7 @@ type workOptions struct {
 }
 
 func newWorkCommand(a *cli.App) *cobra.Command {
-	opts := workOptions{Options: session.Options{App: a}}
+	opts := workOptions{Options: session.Options{App: a, Inside: inside(a)}}
 	cmd := &cobra.Command{
 		Use:   "work [TASK…]",
 		Short: "Run all pending tasks, unattended",

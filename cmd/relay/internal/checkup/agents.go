@@ -169,7 +169,7 @@ func checkSandbox(ctx context.Context, c *checkup) {
 	switch {
 	case box.Setting == sandbox.Off:
 		return
-	case box.Refusal() != nil:
+	case cli.CheckSandbox(ctx, c.project) != nil:
 		state = Fail
 	case box.Kind != sandbox.Bubblewrap:
 		state = Warn

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,10 +41,10 @@ func Sandbox(ctx context.Context, p *project.Project) *sandbox.Sandbox {
 // CheckSandbox fails if the user requires a sandbox and none starts.
 func CheckSandbox(ctx context.Context, p *project.Project) error {
 	box := Sandbox(ctx, p)
-	if err := box.Refusal(); err != nil {
-		return &terminal.Hinted{Err: err, Hint: box.Mend}
+	if box.Setting != sandbox.Require || box.Kind != sandbox.None {
+		return nil
 	}
-	return nil
+	return &terminal.Hinted{Err: errors.New("relay.sandbox is require, and no sandbox starts: " + box.Why), Hint: box.Mend}
 }
 
 // walled starts each process inside the wall of its role.

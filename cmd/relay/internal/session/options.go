@@ -41,6 +41,9 @@ type Options struct {
 	JSON     bool     // the summary is printed as JSON
 	Begin    string   // commit that the epic begins from in worktrees, if it has not begun yet; "" : the checkout's
 
+	// Inside carries out a command for a process in the sandbox; nil: there are none.
+	Inside func(ctx context.Context, p *project.Project, mark string, args []string, input []byte) (answer, warnings string, err error)
+
 	panel []engine.Reviewer // found by CheckAgents
 }
 

@@ -78,7 +78,7 @@ func Run(ctx context.Context, o *Options, t Target) error {
 // work carries the epic through, one run after the other, and sums them up.
 func (s *session) work(ctx context.Context) (decide.Summary, error) {
 	var whole decide.Summary
-	asks, over := s.receive()
+	asks, over := s.receive(ctx)
 	defer over()
 	s.asks = asks
 	drain := s.command.stop.next()
