@@ -126,7 +126,7 @@ var attacks = map[string]struct {
 	"forge the ledger":                   {role: sandbox.Agent, script: `echo evil >> $ALL/checkout/.agents-os/relay/ledger`, after: `cat checkout/.agents-os/relay/ledger`},
 	"write another slot":                 {role: sandbox.Agent, script: `echo evil > $ALL/state/worktrees/x/2/a; rm -rf $ALL/state/worktrees/x/2`, after: `cat state/worktrees/x/2/a`},
 	"write as a reviewer":                {role: sandbox.Reviewer, script: `echo evil > a; rm -f a`, after: `cat state/worktrees/x/1/a`},
-	"kill another process":               {role: sandbox.Agent, script: `kill -9 $VICTIM`, after: `grep -c "State:.Z" /proc/$VICTIM/status || :`},
+	"kill another process":               {role: sandbox.Agent, script: `kill -9 $VICTIM && until grep -q "State:.Z" /proc/$VICTIM/status; do :; done`, after: `grep -c "State:.Z" /proc/$VICTIM/status || :`},
 	"mount the folder for writing":       {role: sandbox.Agent, script: `mount -o remount,rw,bind $ALL $ALL; mount --bind $ALL $ALL; umount -l $ALL; echo evil > ~/.bashrc`, after: `cat home/.bashrc`},
 	"write the memory of another":        {role: sandbox.Agent, script: `echo x > /proc/$VICTIM/mem; echo 500 > /proc/$VICTIM/oom_score_adj`, after: `cat /proc/$VICTIM/oom_score_adj`},
 	"set the kernel":                     {role: sandbox.Agent, script: `n=/proc/sys/kernel/domainname; v=$(cat $n); echo "$v" > $n && echo secret`, root: true},
