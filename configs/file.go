@@ -169,12 +169,12 @@ func (w walker) entry(path string, key, value *yaml.Node) {
 
 // personal says why a setting may not come with a repository; "" if it may.
 func (w walker) personal(path string, value *yaml.Node) string {
-	words := []string{"off", "auto", "require"}
+	all := []string{"off", "auto", "require"}
 	own, _ := w.loader.settings[sandboxKey].value.(string)
 	switch {
 	case path == notifyKey:
 		return "a receiver can start programs"
-	case strings.HasPrefix(path, sandboxKey+"_"), path == sandboxKey && slices.Index(words, epic.Follow(value).Value) < slices.Index(words, own):
+	case strings.HasPrefix(path, sandboxKey+"_"), path == sandboxKey && slices.Index(all, epic.Follow(value).Value) < slices.Index(all, own):
 		return "it may only make the sandbox stricter"
 	}
 	return ""

@@ -2,7 +2,6 @@ package sandbox_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,13 +23,13 @@ type stage struct {
 	victim *exec.Cmd
 }
 
-func newStage(t testing.TB) *stage {
-	t.Helper()
-	folder := t.TempDir()
+func newStage(tb testing.TB) *stage {
+	tb.Helper()
+	folder := tb.TempDir()
 	in := func(names ...string) string { return filepath.Join(append([]string{folder}, names...)...) }
-	s := &stage{t: t, folder: folder, place: sandbox.Place{
+	s := &stage{t: tb, folder: folder, place: sandbox.Place{
 		Root: in("checkout"), Git: in("checkout", ".git"), Folder: in("checkout", ".agents-os", "relay"), Slots: in("state", "worktrees", "x"),
-		State: in("state"), Temp: os.TempDir(),
+		State: in("state"), Temp: filepath.Dir(filepath.Dir(folder)),
 	}}
 	s.shell(`mkdir -p home/.ssh home/.claude/plugins checkout/.agents-os/relay state/worktrees/x temp/1
 		echo secret > home/.ssh/id; echo secret > home/.netrc; echo kept > home/.bashrc; echo kept > home/.claude/settings.json; echo kept > home/.claude.json
@@ -39,9 +38,9 @@ func newStage(t testing.TB) *stage {
 	s.victim = exec.Command("sleep", "1000")
 	s.victim.Env = []string{"KEY=secret"}
 	if err := s.victim.Start(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.victim.Process.Kill(); _ = s.victim.Wait() })
+	tb.Cleanup(func() { _ = s.victim.Process.Kill(); _ = s.victim.Wait() })
 	return s
 }
 
@@ -171,16 +170,16 @@ func (s *stage) outside(script string) string {
 }
 
 // boxes returns the sandboxes that start here.
-func boxes(t testing.TB) map[sandbox.Kind]*sandbox.Sandbox {
-	t.Helper()
+func boxes(tb testing.TB) map[sandbox.Kind]*sandbox.Sandbox {
+	tb.Helper()
 	found := map[sandbox.Kind]*sandbox.Sandbox{}
 	for _, path := range []string{os.Getenv("PATH"), "/nowhere"} {
-		probe := sandbox.Try(t.Context(), path)
+		probe := sandbox.Try(tb.Context(), path)
 		found[probe.Kind] = &sandbox.Sandbox{Probe: probe, Setting: sandbox.Auto}
 	}
 	delete(found, sandbox.None)
 	if len(found) == 0 {
-		t.Skip("no sandbox starts here")
+		tb.Skip("no sandbox starts here")
 	}
 	return found
 }
@@ -229,7 +228,7 @@ func TestEnd(t *testing.T) {
 				Stdout: out, Stderr: out, StopGrace: 10 * time.Second,
 			}
 			cmd.Wall, _ = box.Wall(sandbox.Process{Role: sandbox.Check, Dir: cmd.Dir, Env: cmd.Env})
-			p, err := process.NewLocal().Start(context.Background(), cmd)
+			p, err := process.NewLocal().Start(t.Context(), cmd)
 			if err != nil {
 				t.Fatal(err)
 			}

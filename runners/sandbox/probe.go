@@ -27,7 +27,7 @@ const systemPath = ":/usr/bin:/bin:/run/current-system/sw/bin"
 // inside are the first arguments of bubblewrap for root: namespaces of its own, and the rights that it keeps.
 var inside = []string{
 	"--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL", "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_CHOWN",
-	"--cap-add", "CAP_FOWNER", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_KILL",
+	"--cap-add", "CAP_FOWNER", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_KILL", "--cap-add", "CAP_SETFCAP", // the last for a sandbox inside
 }
 
 // Try finds out what starts: bubblewrap, found in the folders of path, else Landlock.

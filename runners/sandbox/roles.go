@@ -28,7 +28,9 @@ var secret = []string{
 }
 
 // logins are files below the home with keys of package registries. Only set-up sees them.
-var logins = []string{".netrc", ".npmrc", ".pypirc", ".config/pip/pip.conf", ".cargo/credentials.toml", ".cargo/credentials", ".m2/settings.xml"}
+var logins = []string{
+	".netrc", ".npmrc", ".pypirc", ".config/pip/pip.conf", ".cargo/credentials.toml", ".cargo/credentials", ".m2/settings.xml",
+}
 
 // downloads are folders below the home into which set-up may download packages. Agents and checks read them.
 var downloads = []string{"go/pkg", ".cargo/registry", ".cargo/git", ".m2/repository", ".gradle/caches"}
@@ -37,7 +39,7 @@ var downloads = []string{"go/pkg", ".cargo/registry", ".cargo/git", ".m2/reposit
 var caches = []string{"XDG_CACHE_HOME", "GOCACHE", "npm_config_cache", "PIP_CACHE_DIR", "UV_CACHE_DIR", "YARN_CACHE_FOLDER"}
 
 // running are the parts of /run that programs need to find hosts and themselves. Sockets of services are elsewhere there.
-var running = []string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/nscd", "/run/current-system", "/run/wrappers"}
+var running = []string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/nscd", "/run/current-system", "/run/wrappers"}
 
 // state is what the CLI of an agent keeps between its sessions. Other CLIs and checks do not see it.
 type state struct {

@@ -65,16 +65,16 @@ const SocketVariable = "RELAY_SOCKET"
 
 // Place is where a run works. Paths are absolute.
 type Place struct {
-	Root    string   // the user's checkout
-	Git     string   // its common git folder
-	Folder  string   // relay's, with ledger and transcripts
-	Slots   string   // the folder with the checkouts of tasks
-	State   string   // relay's folder for state; "": none
-	Temp    string   // for temporary files of the user
-	Socket  string   // of the run, which agents may ask what relay's folder holds; "": they may read that
-	Hook    string   // a program in the checkout that checks may run; "": none
-	Write   []string // what all roles may write besides
-	Sockets []string // what all roles may connect to besides
+	Root   string // the user's checkout
+	Git    string // its common git folder
+	Folder string // relay's, with ledger and transcripts
+	Slots  string // the folder with the checkouts of tasks
+	State  string // relay's folder for state; "": none
+	Temp   string // for temporary files of the user
+	Socket string // of the run, which agents may ask what relay's folder holds; "": they may read that
+	Hook   string // a program in the checkout that checks may run; "": none
+
+	Write, Sockets []string // what all roles may write and connect to besides
 }
 
 // Sandbox makes the walls of a run.
@@ -87,9 +87,9 @@ type Sandbox struct {
 // Process describes a process that is about to start.
 type Process struct {
 	Role Role
-	CLI  string // type of the agent; "": none that relay knows
-	Dir  string
 	Env  []string
+
+	Dir, CLI string // CLI is the type of the agent; "": none that relay knows
 }
 
 // Wall returns the wall for a process; nil if it has none. It fails if a wall is required and there is none.
@@ -174,7 +174,11 @@ func (w *Wall) mount(r Rule) []string {
 	case r.Mode == Writable:
 		return []string{"--bind", r.Path, r.Path}
 	case r.Path == "/":
-		return []string{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--ro-bind-try", "/proc/sys", "/proc/sys"}
+		args := []string{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
+		if os.Getuid() == 0 { // others cannot write it, and with it no sandbox inside this one could have a /proc
+			args = append(args, "--ro-bind-try", "/proc/sys", "/proc/sys")
+		}
+		return args
 	}
 	return []string{"--ro-bind", r.Path, r.Path}
 }

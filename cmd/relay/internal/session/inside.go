@@ -22,7 +22,8 @@ const maxAnswer = 64 << 20
 
 // readingFlags are those of commands for agents. Others name files, which the run would read, or never end.
 var readingFlags = []string{
-	"--json", "--short", "--verbose", "-v", "--all", "-a", "--schema", "--attempt", "--brief", "--diff", "--checks", "--log", "--review", "--tail", "--last",
+	"--json", "--short", "--verbose", "-v", "--all", "-a", "--schema",
+	"--attempt", "--brief", "--diff", "--checks", "--log", "--review", "--tail", "--last",
 }
 
 // ForAgents reports whether a process in the sandbox may have its run carry out a command: it only reads, or is about discussions.
@@ -53,13 +54,13 @@ func AskInside(ctx context.Context, socket string, args []string, input []byte) 
 }
 
 // carryOutInside carries out a command for a process of the attempt that a mark names, one at a time.
-func (r *receiver) carryOutInside(q Request, mark string) (answer, warnings string, err error) {
+func (r *receiver) carryOutInside(ctx context.Context, q Request, mark string) (answer, warnings string, err error) {
 	if mark == "" || !ForAgents(q.Args) || r.inside == nil {
 		return "", "", errors.New("error: that is not for processes in the sandbox of a run")
 	}
 	r.alone.Lock()
 	defer r.alone.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), replyWait)
+	ctx, cancel := context.WithTimeout(ctx, replyWait)
 	defer cancel()
 	return r.inside(ctx, r.project, mark, q.Args, q.Input)
 }

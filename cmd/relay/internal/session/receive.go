@@ -63,7 +63,7 @@ func (s *session) receive(ctx context.Context) (asks <-chan orchestrator.Ask, ov
 		room: make(chan struct{}, mostRequests), inside: s.o.Inside,
 	}
 	cli.Sandbox(ctx, s.project).Socket = l.Addr().String()
-	r.working.Go(func() { r.serve(l) })
+	r.working.Go(func() { r.serve(ctx, l) })
 	return r.asks, func() {
 		close(r.over)
 		_ = l.Close()
@@ -104,7 +104,7 @@ func forget(at, link string) {
 }
 
 // serve takes requests until the listener is closed.
-func (r *receiver) serve(l *net.UnixListener) {
+func (r *receiver) serve(ctx context.Context, l *net.UnixListener) {
 	for {
 		r.room <- struct{}{}
 		conn, err := l.AcceptUnix()
@@ -117,13 +117,13 @@ func (r *receiver) serve(l *net.UnixListener) {
 				<-time.After(arriveWait)
 				return
 			}
-			r.answer(conn)
+			r.answer(ctx, conn)
 		})
 	}
 }
 
 // answer has the run that is on do what was asked, and replies.
-func (r *receiver) answer(conn *net.UnixConn) {
+func (r *receiver) answer(ctx context.Context, conn *net.UnixConn) {
 	defer func() { _ = conn.Close() }()
 	who, mark := r.insider(Of(conn))
 	var q Request
@@ -136,7 +136,7 @@ func (r *receiver) answer(conn *net.UnixConn) {
 	case err != nil:
 		err = errors.New("the request cannot be read: " + err.Error())
 	case q.What == Inside:
-		answer.Message, answer.Warnings, err = r.carryOutInside(q, mark)
+		answer.Message, answer.Warnings, err = r.carryOutInside(ctx, q, mark)
 	default:
 		answer.Message, err = r.carryOut(q, who)
 	}
