@@ -32,8 +32,10 @@ func newStage(tb testing.TB) *stage {
 		State: in("state"), Temp: filepath.Dir(filepath.Dir(folder)),
 	}}
 	s.shell(`mkdir -p home/.ssh home/.claude/plugins checkout/.agents-os/relay state/worktrees/x temp/1
-		echo secret > home/.ssh/id; echo secret > home/.netrc; echo kept > home/.bashrc; echo kept > home/.claude/settings.json; echo kept > home/.claude.json
-		cd checkout; git init -q; echo kept > a; echo secret > .agents-os/relay/ledger; echo .agents-os > .gitignore; git add .; git commit -qm Begin; cd ..
+		echo secret > home/.ssh/id; echo secret > home/.netrc; echo kept > home/.bashrc
+		echo kept > home/.claude/settings.json; echo kept > home/.claude.json
+		cd checkout; git init -q; echo kept > a; echo secret > .agents-os/relay/ledger
+		 echo .agents-os > .gitignore; git add .; git commit -qm Begin; cd ..
 		for n in 1 2; do git clone -qs checkout state/worktrees/x/$n; done; mkdir -p checkout/.agents-os/relay/out`)
 	s.victim = exec.Command("sleep", "1000")
 	s.victim.Env = []string{"KEY=secret"}
@@ -189,7 +191,8 @@ func TestWork(t *testing.T) {
 	t.Parallel()
 	scripts := map[sandbox.Role]string{
 		sandbox.Agent: `echo more >> a; mkdir d; mv a d/b; git add -A; git commit -qm Work; echo ok > $RELAY_RESULT; f=$(mktemp); echo x > $f
-			mkdir -p ~/.claude/projects/p; echo x > ~/.claude/projects/p/s.jsonl; echo x > ~/.claude.json; cat ~/.claude/settings.json $ALL/checkout/a > /dev/null
+			mkdir -p ~/.claude/projects/p; echo x > ~/.claude/projects/p/s.jsonl; echo x > ~/.claude.json
+			cat ~/.claude/settings.json $ALL/checkout/a > /dev/null
 			echo x > $GOCACHE-x || mkdir -p $GOCACHE; echo x > /dev/null; sleep 0.01 & wait; ls / ~ > /dev/null; python3 -c '' 2>&1 || :`,
 		sandbox.Reviewer: `git log -p -1 > /dev/null; git diff HEAD; echo ok > $RELAY_RESULT; mktemp > /dev/null`,
 		sandbox.Check:    `git log -1 > /dev/null; git fsck; git checkout -q -b other; mkdir -p $GOCACHE/a; echo x > built; f=$(mktemp); echo x > $f`,

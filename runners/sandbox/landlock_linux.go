@@ -116,12 +116,10 @@ func (g *granter) grant(path string, mode Mode) {
 		mode = own
 	}
 	if !g.above[path] {
-		switch mode {
-		case ReadOnly:
+		if mode == ReadOnly {
 			g.allow(path, readRights)
-		case Writable, Private:
+		} else if mode != Hidden {
 			g.allow(path, readRights|writeRights)
-		case Hidden:
 		}
 		return
 	}

@@ -27,16 +27,14 @@ const systemPath = ":/usr/bin:/bin:/run/current-system/sw/bin"
 // inside are the first arguments of bubblewrap for root: namespaces of its own, and the rights that it keeps.
 var inside = []string{
 	"--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL", "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_CHOWN",
-	"--cap-add", "CAP_FOWNER", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_KILL", "--cap-add", "CAP_SETFCAP", // the last for a sandbox inside
+	"--cap-add", "CAP_FOWNER", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_KILL",
+	"--cap-add", "CAP_SETFCAP", // for a sandbox of its own inside
 }
 
 // Try finds out what starts: bubblewrap, found in the folders of path, else Landlock.
 func Try(ctx context.Context, path string) (p Probe) {
 	program, said := find("bwrap", path), ""
 	for _, first := range [][]string{inside, {"--unshare-user", "--unshare-pid", "--unshare-ipc", "--die-with-parent"}} {
-		if program == "" {
-			break
-		}
 		p.Program = append([]string{program}, first...)
 		wall := Wall{Kind: Bubblewrap, Program: p.Program, Title: Title, Rules: []Rule{{"/", ReadOnly}, {"/tmp", Private}}}
 		var err error

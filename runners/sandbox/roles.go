@@ -39,7 +39,7 @@ var downloads = []string{"go/pkg", ".cargo/registry", ".cargo/git", ".m2/reposit
 var caches = []string{"XDG_CACHE_HOME", "GOCACHE", "npm_config_cache", "PIP_CACHE_DIR", "UV_CACHE_DIR", "YARN_CACHE_FOLDER"}
 
 // running are the parts of /run that programs need to find hosts and themselves. Sockets of services are elsewhere there.
-var running = []string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/nscd", "/run/current-system", "/run/wrappers"}
+var running = []string{"/run/systemd/resolve", "/run/NetworkManager", "/run/nscd", "/run/current-system", "/run/wrappers"}
 
 // state is what the CLI of an agent keeps between its sessions. Other CLIs and checks do not see it.
 type state struct {
@@ -52,8 +52,9 @@ type state struct {
 // states are those of the CLIs that relay knows.
 var states = map[string]state{
 	"claude": {
-		"CLAUDE_CONFIG_DIR", []string{".claude", ".claude.json"},
-		[]string{"settings.json", "settings.local.json", "hooks", "commands", "agents", "skills", "CLAUDE.md", "plugins/installed_plugins.json"},
+		"CLAUDE_CONFIG_DIR",
+		[]string{".claude", ".claude.json"},
+		[]string{"settings.json", "settings.local.json", "hooks", "commands", "agents", "skills", "CLAUDE.md", "plugins"},
 		[]string{"projects", "sessions", "session-env", "shell-snapshots", "plugins/store"},
 	},
 	"codex":    {"CODEX_HOME", []string{".codex"}, []string{"config.toml", "hooks.json", "AGENTS.md", "prompts", "rules", "skills"}, nil},
@@ -93,12 +94,9 @@ func (s *Sandbox) rules(p Process) *ruleset {
 		r.set(ReadOnly, filepath.Join(s.Git, "objects"), s.Hook)
 	}
 	r.showFolder(s, works)
-	r.set(ReadOnly, p.Dir)
-	if p.Role != Reviewer {
-		r.set(Writable, p.Dir)
-		if p.Dir == s.Root {
-			r.set(Writable, s.Git)
-		}
+	r.set(map[bool]Mode{false: Writable, true: ReadOnly}[p.Role == Reviewer], p.Dir)
+	if p.Dir == s.Root && p.Role != Reviewer {
+		r.set(Writable, s.Git)
 	}
 	r.own(s, works)
 	r.set(Writable, s.Write...)
@@ -162,6 +160,7 @@ func (r *ruleset) setStates(home string) {
 		}
 		r.set(Writable, places...)
 		r.set(ReadOnly, below(places[0], known.keep...)...)
+		r.set(Writable, below(places[0], known.make...)...)
 	}
 }
 

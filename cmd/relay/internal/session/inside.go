@@ -83,11 +83,8 @@ func SocketOfRun(ctx context.Context, a *cli.App) string {
 
 // Forward has the run carry out a command that a process in its sandbox was given; done is false if the command is carried out here.
 func Forward(ctx context.Context, a *cli.App, args []string) (code int, done bool) {
-	if !ForAgents(args) || args[0] == "discuss" {
-		return 0, false
-	}
-	socket := SocketOfRun(ctx, a)
-	if socket == "" {
+	socket := a.Lookup(sandbox.SocketVariable)
+	if socket == "" || !ForAgents(args) || args[0] == "discuss" || SocketOfRun(ctx, a) == "" {
 		return 0, false
 	}
 	answer, _, err := AskInside(ctx, socket, args, nil)
