@@ -78,9 +78,8 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	home, works := r.variable("HOME"), p.Role == Check || p.Role == SetUp
 	r.set(ReadOnly, "/")
 	r.set(Private, "/tmp", "/var/tmp", "/dev/shm", s.Temp)
-	r.set(Hidden, "/run")
+	r.set(Hidden, append(below(home, secret...), "/run")...)
 	r.set(ReadOnly, running...)
-	r.set(Hidden, below(home, secret...)...)
 	if p.Role == SetUp {
 		r.set(Writable, below(home, downloads...)...)
 		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))
@@ -116,7 +115,10 @@ func (r *ruleset) showFolder(s *Sandbox, works bool) {
 	if parts := strings.Split(own, "/"); ok && !works && len(parts) > 1 {
 		runs := filepath.Join(s.Folder, epic, "runs")
 		all, _ := filepath.Glob(filepath.Join(runs, "*", parts[1]))
-		r.set(ReadOnly, append(all, filepath.Join(runs, parts[0], "epic.yml"), filepath.Dir(s.Socket))...)
+		if s.Kind == Bubblewrap { // Landlock hides no sockets, and with a rule below /tmp it lets no process create files there
+			all = append(all, filepath.Dir(s.Socket))
+		}
+		r.set(ReadOnly, append(all, filepath.Join(runs, parts[0], "epic.yml"))...)
 		r.env = append(r.env, SocketVariable+"="+s.Socket)
 	}
 }
