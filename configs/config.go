@@ -67,6 +67,9 @@ type Relay struct {
 	TranscriptMiB      int              `key:"transcript_mib" is:"1 4096"`
 	Env                []string         `key:"env" is:"pass"` // NAME, NAME* or NAME=value
 	Push               bool             `key:"push"`
+	Sandbox            string           `key:"sandbox" is:"off|auto|require"` // a file that git tracks may only make it stricter
+	SandboxWrite       []string         `key:"sandbox_write" is:"place"`      // from the user's own files only, as
+	SandboxSockets     []string         `key:"sandbox_sockets" is:"place"`
 	InhibitSleep       bool             `key:"inhibit_sleep"`
 	Records            Records          `key:"records"`
 	Learn              string           `key:"learn" is:"propose|off"`

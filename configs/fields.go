@@ -68,6 +68,7 @@ var forms = map[string]*form{
 	"private":  {pattern.New(`^[^\x00]*$`), "an argument without NUL", nil},
 	"argument": {pattern.New(`^[^\x00]*$`), "an argument without NUL", nil},
 	"path":     {pattern.New(`^[^\x00-\x1f]*$`), "a path without control characters", nil},
+	"place":    {pattern.New(`^(~/|/)[^\x00-\x1f]*$`), "an absolute path, or one that begins with ~/", nil},
 	"shell":    {pattern.New(`^[^\x00]*[^\s\x00][^\x00]*$`), "a shell command", nil},
 	"anywhere": {
 		pattern.New(`^([^~\x00-\x1f][^\x00-\x1f]*)?$`), "a folder, absolute or in the repository, with ~ written out", ownFolder,
@@ -176,6 +177,8 @@ func typesOf(schema []byte) (types []string) {
 const (
 	agentsKey = "relay.agents"
 	notifyKey = "relay.notify"
+
+	sandboxKey = "relay.sandbox"
 )
 
 // ours are the variables relay sets for agents and scripts. They are no settings, even where one has the same name

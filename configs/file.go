@@ -135,10 +135,10 @@ func (w walker) section(path string, key, value *yaml.Node) {
 
 // entry reads one key: a value, or a section.
 func (w walker) entry(path string, key, value *yaml.Node) {
-	if path == notifyKey && w.tracked() {
+	if why := w.personal(path, value); why != "" && w.tracked() {
 		w.loader.warnings = append(w.loader.warnings, fmt.Sprintf(
-			"%s:%d:%d: relay.notify is left alone: git tracks this file, and a receiver can start programs; write it into %s, or into %s and have git ignore that",
-			w.file, key.Line, key.Column, cmp.Or(w.loader.sources.UserFile, "your own agents.yml"), LocalFile))
+			"%s:%d:%d: %s is left alone: git tracks this file, and %s; write it into %s, or into %s and have git ignore that",
+			w.file, key.Line, key.Column, path, why, cmp.Or(w.loader.sources.UserFile, "your own agents.yml"), LocalFile))
 		return
 	}
 	if section, name, ok := named(path); ok {
@@ -165,6 +165,19 @@ func (w walker) entry(path string, key, value *yaml.Node) {
 	var bad []complaint
 	s.value, bad = f.fromNode(value)
 	w.loader.set(s, bad)
+}
+
+// personal says why a setting may not come with a repository; "" if it may.
+func (w walker) personal(path string, value *yaml.Node) string {
+	all := []string{"off", "auto", "require"}
+	own, _ := w.loader.settings[sandboxKey].value.(string)
+	switch {
+	case path == notifyKey:
+		return "a receiver can start programs"
+	case strings.HasPrefix(path, sandboxKey+"_"), path == sandboxKey && slices.Index(all, epic.Follow(value).Value) < slices.Index(all, own):
+		return "it may only make the sandbox stricter"
+	}
+	return ""
 }
 
 // tracked reports whether the file came, or may have come, with the repository.

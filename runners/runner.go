@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"relay/runners/process"
+	"relay/runners/sandbox"
 )
 
 // Runner drives one kind of agent. Run starts one agent, waits until it and everything it started is gone, and
@@ -52,8 +53,9 @@ type Request struct {
 	Spent      Usage    // what the earlier runs of Session reported, for CLIs that count a session as a whole
 	Env        []string // complete: the agent sees this, RELAY_ATTEMPT, _TASK, _RESULT, _PROMPT and its adapter's own settings
 	Limits     Limits
-	Ended      bool        // the agent already ended, under a relay that was killed (process.Ended): read its files as they are
-	Observe    func(Event) // called from one goroutine as output arrives, of a flood with the first and the last; may be nil
+	Role       sandbox.Role // what the agent is asked for; "": to work in Dir
+	Ended      bool         // the agent already ended, under a relay that was killed (process.Ended): read its files as they are
+	Observe    func(Event)  // called from one goroutine as output arrives, of a flood with the first and the last; may be nil
 }
 
 // Limits bound one attempt. Zero means no limit, except that TranscriptCap 0 means 32 MiB.

@@ -12,12 +12,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"relay/cmd/relay/command"
 	"relay/cmd/relay/internal/mcptest"
 	"relay/orchestrator/engine/enginetest"
+	"relay/runners/sandbox/sandboxtest"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -28,6 +30,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(withClaude{m}, map[string]func(){
 		"relay": relayForTests,
 		"ask":   askRaw,
+		"bare":  bareHost,
 		"mcp":   func() { os.Exit(mcptest.Run(context.Background(), os.Args[1:], os.Stdout)) },
 	})
 }
@@ -54,6 +57,17 @@ func relayForTests() {
 		o.Wire = enginetest.JSON{}
 	}
 	os.Exit(command.Main(o))
+}
+
+// bareHost runs a command on a host on which no sandbox starts: bare relay work.
+func bareHost() {
+	sandboxtest.Filter(true)
+	path, err := exec.LookPath(os.Args[1])
+	if err == nil {
+		err = syscall.Exec(path, os.Args[1:], os.Environ())
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
 }
 
 // full runs the scripts, too, that begin with [!full] skip: go test ./cmd/relay -args -full. They take long, or show more of what

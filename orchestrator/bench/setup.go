@@ -12,6 +12,7 @@ import (
 	"relay/orchestrator/relayfiles"
 	"relay/runners"
 	"relay/runners/command"
+	"relay/runners/sandbox"
 )
 
 // slowSetUp is how long the set-up of a slot may take to be repeated more than once.
@@ -63,7 +64,7 @@ func (s *setUp) run(ctx context.Context) error {
 	o := s.Checks.Options
 	for i, line := range o.Worktree.Setup {
 		req := command.ShellRequest{
-			Mark: s.at.Attempt.Mark(), Dir: s.at.Dir, Run: line, Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)),
+			Mark: s.at.Attempt.Mark(), Role: sandbox.SetUp, Dir: s.at.Dir, Run: line, Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)),
 			Wall: o.Worktree.SetupWall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
 			Log: filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup.log", i+1)),
 		}

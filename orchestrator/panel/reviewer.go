@@ -20,6 +20,7 @@ import (
 	"relay/reanchor/git"
 	"relay/review"
 	"relay/runners"
+	"relay/runners/sandbox"
 )
 
 // askReviewer asks a reviewer for its opinion, unless it has been asked the same before. Changes in its checkout end
@@ -123,7 +124,7 @@ func answerFiles(folder string) relayfiles.Files {
 // request returns a request to a reviewer's CLI with the files of an answer.
 func (s *Session) request(p relayfiles.Files, root string) runners.Request {
 	req := p.Request(&s.Options.Limits, s.Options.Review.Wall)
-	req.Mark, req.Question, req.Dir, req.Env = s.Attempt.Mark()+"/review", true, root, s.Env
+	req.Mark, req.Question, req.Dir, req.Env, req.Role = s.Attempt.Mark()+"/review", true, root, s.Env, sandbox.Reviewer
 	return req
 }
 

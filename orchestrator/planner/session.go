@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/verdict"
 	"relay/orchestrator/worker"
 	"relay/runners"
+	"relay/runners/sandbox"
 )
 
 // session is one conversation with an agent about a plan.
@@ -127,7 +128,7 @@ func (s *session) ask(ctx context.Context, place *worker.Study, prompt []byte) (
 		return "", &UnableError{Runner: name, Outcome: verdict.OutcomeOf(runners.CannotStart).Outcome, Detail: err.Error()}
 	}
 	req, before := files.Request(&s.options.Limits, s.left()), s.result.Usage
-	req.Mark, req.Question, req.Dir, req.Env = s.attempt.Mark(), true, place.Root, place.Env
+	req.Mark, req.Question, req.Dir, req.Env, req.Role = s.attempt.Mark(), true, place.Root, place.Env, sandbox.Reviewer
 	req.Model, req.Session, req.Spent = cmp.Or(s.request.Model, s.options.Model), s.id, s.spent
 	req.Observe = func(e runners.Event) { s.observe(e, before) }
 	report, err := runner.Run(ctx, req)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os/exec"
@@ -12,11 +13,13 @@ import (
 	"relay/runners"
 	"relay/runners/internal/adapter"
 	"relay/runners/process"
+	"relay/runners/sandbox"
 )
 
 // ShellRequest is one acceptance command: the user's own text, never an agent's.
 type ShellRequest struct {
 	Mark      string
+	Role      sandbox.Role // "": a check
 	Dir       string
 	Run       string // for bash -c, without bash for sh -c
 	Log       string // stdout and stderr go here, as they come
@@ -64,7 +67,7 @@ func RunShell(ctx context.Context, sup process.Supervisor, req ShellRequest) (Sh
 		Supervisor: sup,
 		Command: process.Command{
 			Argv: argv, Env: req.Env, Dir: req.Dir, Stdout: req.Log, Stderr: req.Log, End: req.End,
-			Mark: req.Mark, StopGrace: req.StopGrace,
+			Mark: req.Mark, StopGrace: req.StopGrace, Role: cmp.Or(req.Role, sandbox.Check),
 		},
 		ReadLine: func([]byte) {}, // ignores the lines; reading past the cap gives the space back to the disk
 		Limits:   runners.Limits{Wall: req.Wall, StopGrace: req.StopGrace, TranscriptCap: req.Cap},

@@ -168,13 +168,16 @@ func (c *child) ask() {
 	for _, m := range c.local.procTable.owned(c) {
 		rest = append(append(rest, m), descendants(m.pid)...)
 	}
-	_ = unix.Kill(-c.pid, sig)
-	_ = unix.Kill(-c.pid, unix.SIGCONT) // a stopped process obeys when it goes on
+	alone := c.cmd.Wall.Wraps() // bubblewrap dies of the signal, and takes along who obeys it: each process gets its own
+	if !alone {
+		_ = unix.Kill(-c.pid, sig)
+	}
 	for _, m := range rest {
-		if m.pgrp != c.pid {
+		if alone || m.pgrp != c.pid {
 			m.signal(sig)
 		}
 	}
+	_ = unix.Kill(-c.pid, unix.SIGCONT) // a stopped process obeys when it goes on
 }
 
 // remind reports whether anything of c lives on after its leader. It signals processes that were started since the

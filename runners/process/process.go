@@ -16,6 +16,8 @@ package process
 import (
 	"context"
 	"time"
+
+	"relay/runners/sandbox"
 )
 
 // Supervisor starts processes. Local does it in this process; Guardian asks a guardian to.
@@ -47,6 +49,10 @@ type Command struct {
 	StopSignal string        `json:"stop_signal,omitempty"` // "TERM" (default) or "INT"
 	StopGrace  time.Duration `json:"stop_grace"`
 	StopAgain  time.Duration `json:"stop_again,omitempty"` // how long after StopSignal it gets another one; 0: it gets one
+
+	Role sandbox.Role  `json:"role,omitempty"` // what it is for; with CLI, the type of the agent, it decides the wall
+	CLI  string        `json:"cli,omitempty"`
+	Wall *sandbox.Wall `json:"wall,omitempty"` // what it is started in; nil: nothing holds it
 }
 
 // Exit records how a process ended.

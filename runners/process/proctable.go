@@ -73,7 +73,12 @@ func (k *procTable) launch(c *child, path string, attr *os.ProcAttr) error {
 	// each would be scheduled as one more user: on a busy Linux that doubles the time of a short command.
 	attr.Sys = &syscall.SysProcAttr{Setsid: !k.alone, Setpgid: k.alone}
 	c.startInfo.start, c.began = startClock(), time.Now()
-	proc, err := os.StartProcess(path, c.cmd.Argv, attr)
+	path, argv := c.cmd.Wall.Wrap(path, c.cmd.Argv, attr.Dir)
+	var proc *os.Process
+	err := c.cmd.Wall.Enter(func() (err error) {
+		proc, err = os.StartProcess(path, argv, attr)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -252,7 +257,7 @@ func (k *procTable) reap(m member) bool {
 	}
 	owner := cmp.Or(k.condemned[m.pid], k.leaders.of(m))
 	delete(k.condemned, m.pid)
-	if owner != nil && killed {
+	if owner != nil && killed && !owner.cmd.Wall.Wraps() { // bubblewrap leaves a process of its own
 		owner.strays++
 	}
 	return true

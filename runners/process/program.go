@@ -95,7 +95,7 @@ func (cmd Command) name() string {
 // environ returns the environment of the process: Env with the mark.
 func (cmd Command) environ() []string {
 	env := make([]string, 0, len(cmd.Env)+1)
-	for _, v := range cmd.Env {
+	for _, v := range cmd.Wall.Environ(cmd.Env) {
 		if !strings.HasPrefix(v, markVariable+"=") {
 			env = append(env, v)
 		}

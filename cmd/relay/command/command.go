@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/secrets"
@@ -50,6 +51,9 @@ func newApp(o Options) *cli.App {
 
 // relay is the program from its arguments to its exit code.
 func relay(ctx context.Context, a *cli.App, args []string) int {
+	if code, done := session.Forward(ctx, a, args); done {
+		return code
+	}
 	root := newRootCommand(a) //nolint:contextcheck // commands get ctx from ExecuteContext
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

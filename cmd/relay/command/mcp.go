@@ -2,10 +2,9 @@ package command
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +13,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/recorded"
 	"relay/cmd/relay/internal/serve"
+	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
 )
 
@@ -50,13 +50,47 @@ func runMCP(ctx context.Context, a *cli.App) error {
 			}
 		}
 	}
+	do := func(ctx context.Context, args []string, input []byte) (answer, warnings string, err error) {
+		return carryOut(ctx, served, args, input)
+	}
+	if socket := session.SocketOfRun(ctx, a); socket != "" {
+		do = func(ctx context.Context, args []string, input []byte) (answer, warnings string, err error) {
+			return session.AskInside(ctx, socket, args, input)
+		}
+	}
 	return mcpserver.Serve(ctx, mcpserver.Options{
 		In: io.NopCloser(a.In), Out: unclosed{a.Out.Dest}, Version: project.RelayVersion(),
-		Run: served.Run, Discuss: func(ctx context.Context, action string, input []byte) (answer, warnings string, err error) {
-			return callDiscussion(ctx, served, action, input)
+		Run: func(ctx context.Context, args ...string) (string, error) {
+			answer, _, err := do(ctx, args, nil)
+			return answer, err
+		},
+		Discuss: func(ctx context.Context, action string, input []byte) (answer, warnings string, err error) {
+			return do(ctx, []string{"discuss", action}, input)
 		},
 		Redact: a.Secrets.Text, Lookup: a.Lookup, Now: a.Now,
 	})
+}
+
+// inside carries out commands for processes in the sandbox, each as one of the attempt that a mark names.
+func inside(a *cli.App) func(context.Context, *project.Project, string, []string, []byte) (string, string, error) {
+	return func(ctx context.Context, p *project.Project, mark string, args []string, input []byte) (string, string, error) {
+		own := *a
+		own.Environ = append(slices.Clone(a.Environ), "RELAY_ATTEMPT="+mark, "RELAY_DIR="+p.Dir)
+		served := &cli.Inner{App: &own, Dir: p.Root, Relay: relay}
+		if p.EpicFlag() != "" {
+			served.Epic = filepath.Base(p.Dir)
+		}
+		return carryOut(ctx, served, args, input)
+	}
+}
+
+// carryOut carries out a command, or an action on discussions.
+func carryOut(ctx context.Context, served *cli.Inner, args []string, input []byte) (answer, warnings string, err error) {
+	if args[0] == "discuss" {
+		return recorded.DiscussIn(ctx, served, args[1], input)
+	}
+	answer, err = served.Run(ctx, args...)
+	return answer, "", err
 }
 
 func newServeCommand(a *cli.App) *cobra.Command {
@@ -91,15 +125,3 @@ another machine: ssh -L PORT:127.0.0.1:PORT HOST`,
 type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
-
-// callDiscussion does an action on discussions.
-func callDiscussion(ctx context.Context, s *cli.Inner, action string, input []byte) (answer, warnings string, err error) {
-	a, _, told := s.Heard()
-	found, err := recorded.CallDiscussion(ctx, a, action, input)
-	if err != nil {
-		a.ReportError(err)
-		return "", "", errors.New(cli.WithoutName(told.String()))
-	}
-	text, err := json.Marshal(found)
-	return string(text), cli.WithoutName(told.String()), err
-}

@@ -25,7 +25,7 @@ type workOptions struct {
 }
 
 func newWorkCommand(a *cli.App) *cobra.Command {
-	opts := workOptions{Options: session.Options{App: a}}
+	opts := workOptions{Options: session.Options{App: a, Inside: inside(a)}}
 	cmd := &cobra.Command{
 		Use:   "work [TASK…]",
 		Short: "Run all pending tasks, unattended",
@@ -68,6 +68,7 @@ end the run.`,
 	f.Bool("review", false, "review each change")
 	f.Bool("no-review", false, "review no change")
 	f.String("isolation", "", "where tasks work; `HOW` is worktree, none or shared")
+	f.String("sandbox", "", "what agents and checks can reach; `HOW` is off, auto or require")
 	f.BoolVar(&opts.NeverAsk, "never-ask", false, "have agents ask you nothing, and wait for no answer")
 	f.BoolVar(&opts.AskNow, "ask-now", false, "do not wait for usage limits that agents have reported")
 	f.Float64("budget", 0, "start nothing more when this run has cost `USD`; 0: no limit")
@@ -96,7 +97,7 @@ func (o workOptions) run(ctx context.Context, given *pflag.FlagSet) error {
 var workSettings = map[string]string{
 	"jobs": "relay.jobs", "runner": "relay.runners", "model": "relay.model", "max-attempts": "relay.max_attempts_per_task",
 	"review": "relay.review.enabled", "no-review": "relay.review.enabled", "until": "relay.until", "budget": "relay.budget_usd",
-	"isolation": "relay.isolation", "timeout": "relay.timeout_minutes",
+	"isolation": "relay.isolation", "sandbox": "relay.sandbox", "timeout": "relay.timeout_minutes",
 }
 
 // settings returns the flags that were given, by the key of the setting they replace.
@@ -158,7 +159,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 		opts.App.TellTop(p)
 		opts.WarnUnsigned(ctx, p)
 		opts.TellShared(ctx, p)
-		return opts.CheckAgents(p, pl)
+		return errors.Join(cli.CheckSandbox(ctx, p), opts.CheckAgents(p, pl))
 	})
 	if err != nil {
 		return err
@@ -231,7 +232,7 @@ func runWorkList(ctx context.Context, opts workOptions, given *pflag.FlagSet) er
 		if t.Project, t.List, err = opts.listed(ctx, flags); err != nil {
 			return err
 		}
-		return opts.CheckListAgents(t.List)
+		return errors.Join(cli.CheckSandbox(ctx, t.Project), opts.CheckListAgents(t.List))
 	})
 	if err != nil {
 		return err

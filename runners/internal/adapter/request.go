@@ -11,6 +11,7 @@
 package adapter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,6 +22,7 @@ import (
 	"relay/epic/pattern"
 	"relay/runners"
 	"relay/runners/process"
+	"relay/runners/sandbox"
 )
 
 // ClearResult makes sure that no result is there before the agent runs: an old one would be taken for its claim. It fails
@@ -74,7 +76,7 @@ func Command(req runners.Request, argv []string, settings ...[]string) process.C
 	return process.Command{
 		Argv: argv, Env: MergeEnv(append([][]string{req.Env}, append(settings, own)...)...), Dir: req.Dir,
 		Stdin: req.Prompt, Stdout: req.Transcript, Stderr: req.Stderr, End: req.End,
-		Mark: req.Mark, StopGrace: req.Limits.StopGrace,
+		Mark: req.Mark, StopGrace: req.Limits.StopGrace, Role: cmp.Or(req.Role, sandbox.Agent),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
@@ -27,6 +28,7 @@ import (
 	"relay/runners/command"
 	"relay/runners/kinds"
 	"relay/runners/process"
+	"relay/runners/sandbox"
 )
 
 // find finds the program of a runner, and makes the runner, without what decorates it, and without starting anything.
@@ -160,6 +162,21 @@ func checkShell(c *checkup) {
 	}
 }
 
+// checkSandbox says what holds the processes of a run.
+func checkSandbox(ctx context.Context, c *checkup) {
+	box := cli.Sandbox(ctx, c.project)
+	state := OK
+	switch {
+	case box.Setting == sandbox.Off:
+		return
+	case cli.CheckSandbox(ctx, c.project) != nil:
+		state = Fail
+	case box.Kind != sandbox.Bubblewrap:
+		state = Warn
+	}
+	c.add(state, "sandbox", box.Posture(), box.Mend)
+}
+
 // patience is how long an agent may take, which the configuration can shorten.
 func (c *checkup) patience() time.Duration {
 	most := askPatience
@@ -254,7 +271,8 @@ func askOne(ctx context.Context, c *checkup, a *asked, dir string) error {
 	if err := errors.Join(os.MkdirAll(work, 0o700), os.WriteFile(in("prompt.md"), []byte(question), 0o600)); err != nil {
 		return err
 	}
-	runner, err := c.project.Agents.Runner(ctx, a.Name, c.programs.guardian)
+	walled := cli.Walled(ctx, c.project, c.programs.guardian, c.project.Config.Relay.Agents[a.Name].Type)
+	runner, err := c.project.Agents.Runner(ctx, a.Name, walled)
 	if err != nil {
 		return err
 	}

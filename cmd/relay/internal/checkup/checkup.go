@@ -120,6 +120,7 @@ func checkAll(ctx context.Context, c *checkup) {
 		askAgents(ctx, c)
 	}
 	checkShell(c)
+	checkSandbox(ctx, c)
 	checkSleep(ctx, c)
 	if c.plan != nil && c.host.RunChecks {
 		runChecks(ctx, c)

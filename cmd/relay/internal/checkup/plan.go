@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/pattern"
@@ -80,7 +81,7 @@ func runChecks(ctx context.Context, c *checkup) {
 		return
 	}
 	o := c.host.RunOptions(ctx, c.project, c.plan)
-	o.Supervisor = c.programs.guardian
+	o.Supervisor = cli.Walled(ctx, c.project, c.programs.guardian, "")
 	open, err := o.EngineFactory()
 	if err != nil {
 		c.fail("checks", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 	"relay/runners/process"
+	"relay/runners/sandbox"
 )
 
 // personal are the commands by which a person decides what is worked on and what counts as done.
@@ -57,6 +59,9 @@ func runAbove(a *App) (folder string, inside bool) {
 	for _, argv := range process.Ancestors() {
 		if len(argv) == 3 && argv[1] == GuardianCommand {
 			return argv[2], true
+		}
+		if root, ok := strings.CutPrefix(argv[0], sandbox.Title); ok { // no process sees the guardian from inside
+			return root, true
 		}
 	}
 	folder = a.Lookup("RELAY_DIR") // of a system that does not show its processes

@@ -146,7 +146,7 @@ func (c candidate) test(ctx context.Context) (before []string, err error) {
 	defer func() { err = errors.Join(err, g.Close()) }()
 	s := session.Options{App: c.flags.App}
 	o := s.RunOptions(ctx, c.project, c.plan)
-	o.Supervisor, o.Isolation = g, engine.IsolationWorktree
+	o.Supervisor, o.Isolation = cli.Walled(ctx, c.project, g, ""), engine.IsolationWorktree
 	open, err := o.EngineFactory()
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ import (
 	"relay/orchestrator/secrets"
 	"relay/reanchor/git"
 	"relay/runners"
+	"relay/runners/sandbox"
 )
 
 // Folders below the root of a repository that hold an epic. The second one is of older programs.
@@ -48,6 +49,7 @@ type Project struct {
 
 	Damage  []string // mistakes in the configuration, for commands that use the rest of it
 	Session Session
+	Sandbox *sandbox.Sandbox  // what cli.Sandbox has found; nil: it was not asked yet
 	shared  *provision.Shared // what FindShared has found; nil: it was not asked yet
 }
 

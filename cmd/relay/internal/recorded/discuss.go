@@ -145,6 +145,18 @@ func CallDiscussion(ctx context.Context, a *cli.App, action string, input []byte
 	return answer, nil
 }
 
+// DiscussIn does an action on discussions as a command inside this process does, and answers with JSON.
+func DiscussIn(ctx context.Context, s *cli.Inner, action string, input []byte) (answer, warnings string, err error) {
+	a, _, told := s.Heard()
+	found, err := CallDiscussion(ctx, a, action, input)
+	if err != nil {
+		a.ReportError(err)
+		return "", "", errors.New(cli.WithoutName(told.String()))
+	}
+	text, err := json.Marshal(found)
+	return string(text), cli.WithoutName(told.String()), err
+}
+
 // checkAuthors refuses what would be written as of relay itself.
 func checkAuthors(by string, input []byte) error {
 	var in struct{ Positions []struct{ By string } }

@@ -21,7 +21,9 @@ type Request struct {
 	What   attempts.RequestKind `json:"what"`
 	Task   string               `json:"task,omitempty"`
 	Reason string               `json:"reason,omitempty"`
-	Now    bool                 `json:"now,omitempty"` // of a stop of the whole run: agents are killed
+	Now    bool                 `json:"now,omitempty"`  // of a stop of the whole run: agents are killed
+	Args   []string             `json:"args,omitempty"` // of Inside: the command
+	Input  []byte               `json:"input,omitempty"`
 }
 
 // Reload asks the session to end its run and begin another one with the plan as it is then.
@@ -32,6 +34,8 @@ type reply struct {
 	Message string `json:"message,omitempty"`
 	Error   string `json:"error,omitempty"` // it was refused; Hint says what to do instead
 	Hint    string `json:"hint,omitempty"`
+
+	Warnings string `json:"warnings,omitempty"` // of a command
 }
 
 // requestsLink is in the folder of an epic: a link to the socket of the process that takes requests. (A relay of before has a folder
@@ -59,13 +63,7 @@ func Ask(ctx context.Context, p *project.Project, h *attempts.Holder, q Request)
 	}
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	if err := conn.SetDeadline(time.Now().Add(replyWait)); err != nil {
-		return "", err
-	}
-	var r reply
-	if err = json.NewEncoder(conn).Encode(q); err == nil {
-		err = json.NewDecoder(io.LimitReader(conn, maxRequest)).Decode(&r)
-	}
+	r, err := exchange(conn, q, maxRequest)
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
@@ -75,6 +73,17 @@ func Ask(ctx context.Context, p *project.Project, h *attempts.Holder, q Request)
 		return "", &terminal.Hinted{Err: errors.New(r.Error), Hint: r.Hint}
 	}
 	return r.Message, nil
+}
+
+// exchange sends a request, and returns the reply of at most so many bytes.
+func exchange(conn net.Conn, q Request, most int64) (r reply, err error) {
+	if err = conn.SetDeadline(time.Now().Add(replyWait)); err == nil {
+		err = json.NewEncoder(conn).Encode(q)
+	}
+	if err == nil {
+		err = json.NewDecoder(io.LimitReader(conn, most)).Decode(&r)
+	}
+	return r, err
 }
 
 // dial connects to the run's process, and to no other one that listens in its place.

@@ -41,6 +41,9 @@ type Options struct {
 	JSON     bool     // the summary is printed as JSON
 	Begin    string   // commit that the epic begins from in worktrees, if it has not begun yet; "" : the checkout's
 
+	// Inside carries out a command for a process in the sandbox; nil: there are none.
+	Inside func(ctx context.Context, p *project.Project, mark string, args []string, input []byte) (answer, warnings string, err error)
+
 	panel []engine.Reviewer // found by CheckAgents
 }
 
@@ -53,7 +56,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		env = append(env, logins...)
 	}
 	newRunner := func(name string, sup process.Supervisor) (runners.Runner, error) {
-		return p.Agents.Runner(ctx, name, sup)
+		return p.Agents.Runner(ctx, name, cli.Walled(ctx, p, sup, c.Agents[name].Type))
 	}
 	return orchestrator.Options{
 		LocalOptions: engine.LocalOptions{
@@ -182,7 +185,7 @@ func (o *Options) CheckListAgents(list *project.List) error {
 
 // Refusal returns the error for which relay work would not begin, as far as relay knows before it begins; else nil.
 func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View) error {
-	if err := o.CheckAgents(p, pl); err != nil {
+	if err := errors.Join(cli.CheckSandbox(ctx, p), o.CheckAgents(p, pl)); err != nil {
 		return err
 	}
 	switch {

@@ -29,7 +29,7 @@ func aside(
 	}
 	defer c.release()
 	options := (&Options{App: a}).RunOptions(ctx, t.Project, t.Plan)
-	options.Supervisor = t.Guardian
+	options.Supervisor = cli.Walled(ctx, t.Project, t.Guardian, "")
 	err = do(ctx, options, func(e engine.Event) {
 		said := e.Detail.Text
 		switch {

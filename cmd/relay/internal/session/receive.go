@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/epic/plaintext"
 	"relay/orchestrator"
@@ -30,6 +32,8 @@ type receiver struct {
 	room    chan struct{} // holds one for each request under way
 	working sync.WaitGroup
 	refused atomic.Int64 // requests of the run's own processes, so far
+	inside  func(ctx context.Context, p *project.Project, mark string, args []string, input []byte) (answer, warnings string, err error)
+	alone   sync.Mutex // held while inside works
 }
 
 // Bounds of what is taken.
@@ -40,7 +44,7 @@ const (
 )
 
 // receive begins to take requests, and returns where runs get them.
-func (s *session) receive() (asks <-chan orchestrator.Ask, over func()) {
+func (s *session) receive(ctx context.Context) (asks <-chan orchestrator.Ask, over func()) {
 	link := s.project.File(requestsLink)
 	at, _ := os.Readlink(link)
 	if conn, err := net.DialTimeout("unix", at, arriveWait); err == nil { // another session takes requests: the lock will refuse this one
@@ -56,9 +60,10 @@ func (s *session) receive() (asks <-chan orchestrator.Ask, over func()) {
 	}
 	r := &receiver{
 		project: s.project, asks: make(chan orchestrator.Ask), over: make(chan struct{}), stop: s.command.stop,
-		room: make(chan struct{}, mostRequests),
+		room: make(chan struct{}, mostRequests), inside: s.o.Inside,
 	}
-	r.working.Go(func() { r.serve(l) })
+	cli.Sandbox(ctx, s.project).Socket = l.Addr().String()
+	r.working.Go(func() { r.serve(ctx, l) })
 	return r.asks, func() {
 		close(r.over)
 		_ = l.Close()
@@ -99,7 +104,7 @@ func forget(at, link string) {
 }
 
 // serve takes requests until the listener is closed.
-func (r *receiver) serve(l *net.UnixListener) {
+func (r *receiver) serve(ctx context.Context, l *net.UnixListener) {
 	for {
 		r.room <- struct{}{}
 		conn, err := l.AcceptUnix()
@@ -112,27 +117,29 @@ func (r *receiver) serve(l *net.UnixListener) {
 				<-time.After(arriveWait)
 				return
 			}
-			r.answer(conn)
+			r.answer(ctx, conn)
 		})
 	}
 }
 
 // answer has the run that is on do what was asked, and replies.
-func (r *receiver) answer(conn *net.UnixConn) {
+func (r *receiver) answer(ctx context.Context, conn *net.UnixConn) {
 	defer func() { _ = conn.Close() }()
-	who := r.insider(Of(conn))
+	who, mark := r.insider(Of(conn))
 	var q Request
 	err := conn.SetDeadline(time.Now().Add(arriveWait))
 	if err == nil {
 		err = json.NewDecoder(io.LimitReader(conn, maxRequest)).Decode(&q)
 	}
-	var message string
-	if err != nil {
+	var answer reply
+	switch {
+	case err != nil:
 		err = errors.New("the request cannot be read: " + err.Error())
-	} else {
-		message, err = r.carryOut(q, who)
+	case q.What == Inside:
+		answer.Message, answer.Warnings, err = r.carryOutInside(ctx, q, mark)
+	default:
+		answer.Message, err = r.carryOut(q, who)
 	}
-	answer := reply{Message: message}
 	if err != nil {
 		answer.Error = err.Error()
 	}
@@ -143,20 +150,21 @@ func (r *receiver) answer(conn *net.UnixConn) {
 	_ = json.NewEncoder(conn).Encode(answer) // a caller that is gone does not read it
 }
 
-// insider names a process that a run of this epic has started, by the attempt that it seems to be of; "": it is another one.
-func (r *receiver) insider(pid int, err error) string {
-	mark, started := "", true
+// insider names a process that a run of this epic has started, by the attempt that it seems to be of, whose mark it returns; "": it is
+// another one.
+func (r *receiver) insider(pid int, err error) (who, mark string) {
+	started := true
 	if err == nil {
 		mark, started = process.Origin(pid)
 	}
 	run, task, attempt := engine.CutMark(mark)
 	if _, err := os.Stat(filepath.Join(r.project.File(attempts.RunsDir), filepath.Base(run))); run != "" && err == nil {
-		return "a process of " + plaintext.Fit(task+"/"+attempt, 80)
+		return "a process of " + plaintext.Fit(task+"/"+attempt, 80), mark
 	}
 	if started {
-		return "a process of the run"
+		return "a process of the run", ""
 	}
-	return ""
+	return "", ""
 }
 
 // carryOut has the run do what is asked, or record who of its own processes has asked it.

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/status"
@@ -32,6 +33,7 @@ import (
 	"relay/orchestrator/telemetry"
 	"relay/orchestrator/verdict"
 	"relay/runners/process"
+	"relay/runners/sandbox"
 )
 
 // session is one epic of a relay work: a run, and after each relay reload another one, with the plan as it is by then.
@@ -76,7 +78,7 @@ func Run(ctx context.Context, o *Options, t Target) error {
 // work carries the epic through, one run after the other, and sums them up.
 func (s *session) work(ctx context.Context) (decide.Summary, error) {
 	var whole decide.Summary
-	asks, over := s.receive()
+	asks, over := s.receive(ctx)
 	defer over()
 	s.asks = asks
 	drain := s.command.stop.next()
@@ -112,7 +114,7 @@ func (s *session) work(ctx context.Context) (decide.Summary, error) {
 // run returns one run.
 func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summary, error) {
 	options := s.o.RunOptions(ctx, s.project, s.plan)
-	options.Supervisor = s.command.guardian
+	options.Supervisor = cli.Walled(ctx, s.project, s.command.guardian, "")
 	options.Remote = func(ctx context.Context, branch string) (name, address string) {
 		return remoteOf(ctx, s.project.Git, branch)
 	}
@@ -122,6 +124,9 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	options.Drain, options.Asks = drain, s.asks
 	options.Telemetry = telemetry.Configure(s.o.App.Lookup)
 	options.Remarks = append(options.Telemetry.Problems, s.remarks...)
+	if s.project.Config.Relay.Sandbox != sandbox.Off {
+		options.Remarks = append(options.Remarks, "sandbox: "+cli.Sandbox(ctx, s.project).Posture())
+	}
 	options.Until = s.command.until
 	options.Spent = s.before
 	options.Spent.Add(s.spent)

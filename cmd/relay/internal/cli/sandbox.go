@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
+	"relay/runners/process"
+	"relay/runners/sandbox"
+)
+
+// Sandbox returns what makes the walls around the processes of a run. At the first call it tries what starts on this system.
+func Sandbox(ctx context.Context, p *project.Project) *sandbox.Sandbox {
+	if p.Sandbox != nil {
+		return p.Sandbox
+	}
+	c, environ := &p.Config.Relay, p.Session.Environ
+	p.Sandbox = &sandbox.Sandbox{Setting: c.Sandbox}
+	if c.Sandbox == sandbox.Off {
+		return p.Sandbox
+	}
+	inHome := func(path string) string {
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			return filepath.Join(project.Lookup(environ, "HOME"), rest)
+		}
+		return path
+	}
+	p.Sandbox.Probe = sandbox.Try(ctx, project.Lookup(environ, "PATH"))
+	p.Sandbox.Place = sandbox.Place{
+		Root: p.Root, Git: p.Git.CommonDir(), Folder: p.Home, Slots: p.Worktrees().Dir, State: project.StateDir(environ), Temp: os.TempDir(),
+		Hook: project.CommitHook(ctx, p), Write: each.Of(c.SandboxWrite, inHome), Sockets: each.Of(c.SandboxSockets, inHome),
+	}
+	return p.Sandbox
+}
+
+// CheckSandbox fails if the user requires a sandbox and none starts.
+func CheckSandbox(ctx context.Context, p *project.Project) error {
+	box := Sandbox(ctx, p)
+	if box.Setting != sandbox.Require || box.Kind != sandbox.None {
+		return nil
+	}
+	return &terminal.Hinted{Err: errors.New("relay.sandbox is require, and no sandbox starts: " + box.Why), Hint: box.Mend}
+}
+
+// walled starts each process inside the wall of its role.
+type walled struct {
+	process.Supervisor
+	box *sandbox.Sandbox
+	cli string
+}
+
+// Walled returns a supervisor that starts processes in the sandbox. cli is the type of the agent that it starts; "": others.
+func Walled(ctx context.Context, p *project.Project, sup process.Supervisor, cli string) process.Supervisor {
+	return walled{sup, Sandbox(ctx, p), cli}
+}
+
+// Start implements [process.Supervisor].
+func (w walled) Start(ctx context.Context, cmd process.Command) (_ process.Process, err error) {
+	if cmd.Wall == nil {
+		cmd.CLI = w.cli
+		if cmd.Wall, err = w.box.Wall(sandbox.Process{Role: cmd.Role, CLI: w.cli, Dir: cmd.Dir, Env: cmd.Env}); err != nil {
+			return nil, err
+		}
+	}
+	return w.Supervisor.Start(ctx, cmd)
+}

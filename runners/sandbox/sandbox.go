@@ -1,0 +1,195 @@
+// Package sandbox builds the wall around the processes that a run starts.
+//
+// A [Sandbox] knows the place of a run and what the system can do. It decides from the role of a process what that may write, read and
+// see (roles.go). bubblewrap enforces the rules with mounts; where it does not start, Landlock does, as far as it goes.
+//
+// The guardian starts the process: inside bubblewrap, or from a thread that has restricted itself and then ends.
+package sandbox
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Kind names what enforces a wall.
+type Kind string
+
+// The kinds. None means that nothing does.
+const (
+	None       Kind = ""
+	Bubblewrap Kind = "bubblewrap"
+	Landlock   Kind = "Landlock"
+)
+
+// The settings of relay.sandbox.
+const (
+	Auto    = "auto"
+	Require = "require"
+	Off     = "off"
+)
+
+// Mode says what a process can do with a path and everything below it.
+type Mode int
+
+// The modes. Private is a new, empty folder that only this process can see; Landlock shares the real one.
+const (
+	Hidden Mode = iota
+	ReadOnly
+	Writable
+	Private
+)
+
+// Rule gives a path its mode. A rule for a path below it is stronger.
+type Rule struct {
+	Path string
+	Mode Mode
+}
+
+// Wall is what one process is started in. A nil wall restricts nothing.
+type Wall struct {
+	Kind    Kind
+	Program []string // bubblewrap and its first arguments
+	Title   string   // the first argument that bubblewrap shows to processes inside
+	Empty   string   // the file that stands in for hidden files
+	Rules   []Rule   // each after those of the folders above
+	Env     []string // replaces variables of the process
+}
+
+// SocketVariable names the socket of its run to an agent.
+const SocketVariable = "RELAY_SOCKET"
+
+// Place is where a run works. Paths are absolute.
+type Place struct {
+	Root   string // the user's checkout
+	Git    string // its common git folder
+	Folder string // relay's, with ledger and transcripts
+	Slots  string // the folder with the checkouts of tasks
+	State  string // relay's folder for state; "": none
+	Temp   string // for temporary files of the user
+	Socket string // of the run, which agents may ask what relay's folder holds; "": they may read that
+	Hook   string // a program in the checkout that checks may run; "": none
+
+	Write, Sockets []string // what all roles may write and connect to besides
+}
+
+// Sandbox makes the walls of a run.
+type Sandbox struct {
+	Place
+	Probe
+	Setting string // Auto, Require or Off
+}
+
+// Process describes a process that is about to start.
+type Process struct {
+	Role Role
+	Env  []string
+
+	Dir, CLI string // CLI is the type of the agent; "": none that relay knows
+}
+
+// Wall returns the wall for a process; nil if it has none. It fails if a wall is required and there is none.
+func (s *Sandbox) Wall(p Process) (*Wall, error) {
+	if s == nil || s.Setting == Off || p.Role == Bare {
+		return nil, nil //nolint:nilnil // a process without a wall
+	}
+	if bare := s.Kind == None || s.Kind == Landlock && nests[p.CLI]; bare && s.Setting == Require {
+		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
+	} else if bare {
+		return nil, nil //nolint:nilnil // auto goes on without
+	}
+	r := s.rules(p)
+	w := &Wall{Kind: s.Kind, Program: s.Program, Title: Title + s.Root, Rules: r.sorted(), Env: r.env}
+	if s.State != "" {
+		w.Empty = filepath.Join(s.State, "empty")
+		if err := errors.Join(os.MkdirAll(s.State, 0o700), os.WriteFile(w.Empty, nil, 0o400)); err != nil && !errors.Is(err, os.ErrPermission) {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// Title begins the first argument of bubblewrap. The folder where the user typed the command follows it.
+const Title = "relay-sandbox:"
+
+// Posture says in one line what holds the processes of a run.
+func (s *Sandbox) Posture() string {
+	switch {
+	case s.Kind == None:
+		return "none: " + s.Why
+	case s.Kind == Landlock:
+		return "Landlock, without " + strings.Join(s.Lacks, ", ") + ": " + s.Why
+	}
+	return string(s.Kind)
+}
+
+// Environ returns an environment with the variables of the wall.
+func (w *Wall) Environ(env []string) []string {
+	if w == nil {
+		return env
+	}
+	return append(slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.ContainsFunc(w.Env, func(own string) bool { return strings.HasPrefix(own, name+"=") })
+	}), w.Env...)
+}
+
+// Wraps reports whether the process that starts first is bubblewrap: it ends when the command does, and takes all else with it.
+func (w *Wall) Wraps() bool { return w != nil && w.Kind == Bubblewrap }
+
+// Wrap returns the program and the arguments that start a command inside the wall, in its folder.
+func (w *Wall) Wrap(program string, argv []string, dir string) (string, []string) {
+	if !w.Wraps() {
+		return program, argv
+	}
+	args := append([]string{w.Title}, w.Program[1:]...)
+	for _, r := range w.Rules {
+		args = append(args, w.mount(r)...)
+	}
+	if dir != "" {
+		args = append(args, "--chdir", dir)
+	}
+	return w.Program[0], append(append(args, "--", program), argv[1:]...)
+}
+
+// mount returns the arguments of bubblewrap for a rule. A rule of a path that is missing has none.
+func (w *Wall) mount(r Rule) []string {
+	info, err := os.Lstat(r.Path)
+	if err != nil || r.Path == "/proc" || r.Path == "/dev" {
+		return nil
+	}
+	switch {
+	case r.Mode == Hidden && !info.IsDir():
+		return []string{"--ro-bind", cmp.Or(w.Empty, os.DevNull), r.Path}
+	case r.Mode == Hidden:
+		return []string{"--tmpfs", r.Path}
+	case r.Mode == Private:
+		return []string{"--perms", "1777", "--tmpfs", r.Path}
+	case r.Mode == Writable && strings.HasPrefix(r.Path, "/dev/"):
+		return []string{"--dev-bind", r.Path, r.Path}
+	case r.Mode == Writable:
+		return []string{"--bind", r.Path, r.Path}
+	case r.Path == "/":
+		args := []string{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
+		if os.Getuid() == 0 { // others cannot write it, and with it no sandbox inside this one could have a /proc
+			args = append(args, "--ro-bind-try", "/proc/sys", "/proc/sys")
+		}
+		return args
+	}
+	return []string{"--ro-bind", r.Path, r.Path}
+}
+
+// Enter calls start, which starts the process, from a thread that is inside the wall.
+func (w *Wall) Enter(start func() error) error {
+	if w == nil || w.Kind != Landlock {
+		return start()
+	}
+	if err := restricted(w.Rules, start); err != nil {
+		return fmt.Errorf("in the sandbox: %w", err)
+	}
+	return nil
+}
