@@ -10,6 +10,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/each"
+	"relay/runners"
 	"relay/runners/process"
 	"relay/runners/sandbox"
 )
@@ -26,11 +27,11 @@ func Sandbox(ctx context.Context, p *project.Project) *sandbox.Sandbox {
 	}
 	inHome := func(path string) string {
 		if rest, ok := strings.CutPrefix(path, "~/"); ok {
-			return filepath.Join(project.Lookup(environ, "HOME"), rest)
+			return filepath.Join(runners.Variable(environ, "HOME"), rest)
 		}
 		return path
 	}
-	p.Sandbox.Probe = sandbox.Try(ctx, project.Lookup(environ, "PATH"))
+	p.Sandbox.Probe = sandbox.Try(ctx, runners.Variable(environ, "PATH"))
 	p.Sandbox.Place = sandbox.Place{
 		Root: p.Root, Git: p.Git.CommonDir(), Folder: p.Home, Slots: p.Worktrees().Dir, State: project.StateDir(environ), Temp: os.TempDir(),
 		Hook: project.CommitHook(ctx, p), Write: each.Of(c.SandboxWrite, inHome), Sockets: each.Of(c.SandboxSockets, inHome),
