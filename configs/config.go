@@ -8,19 +8,22 @@ package configs
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
 
 // Config is the configuration of one invocation of relay, complete and checked. It is the table of all settings, in the order of the
 // documentation: each has its key, and under "is" what may be written, as a range, words or the name of a form. An agent that does not
-// say has "else", and only agents of the types in "only" have the setting; CLI stands for all but commands and scripted agents.
+// say has "else", and only agents of the types in "only" have the setting; CLI stands for all but commands and scripted agents. A setting
+// with "grants" starts a program, or gives agents and checks what they do not get without it.
 type Config struct {
 	Relay       Relay       `key:"relay"`
 	QualityGate QualityGate `key:"quality_gate"`
 	Warnings    []string    // one line each; nothing that stops relay
 
 	values []Value
+	grants []Value
 }
 
 // Relay holds what stands under `relay:`.
@@ -38,7 +41,7 @@ type Relay struct {
 	Landing            string           `key:"landing" is:"merge|rebase|squash"`
 	Commit             string           `key:"commit" is:"commit"` // a template of package plaintext
 	Sign               bool             `key:"sign"`
-	Hooks              bool             `key:"hooks"`
+	Hooks              bool             `key:"hooks" grants:"yes"`
 	Worktree           Worktree         `key:"worktree"`
 	SetupTimeout       time.Duration    `key:"setup_timeout_minutes" is:"0.001 10080"` // of one setup command
 	Runners            []string         `key:"runners" is:"name"`                      // names in Agents, in order of preference
@@ -65,8 +68,8 @@ type Relay struct {
 	Prices             Prices           `key:"prices"`
 	BriefKiB           int              `key:"brief_kib" is:"4 1024"`
 	TranscriptMiB      int              `key:"transcript_mib" is:"1 4096"`
-	Env                []string         `key:"env" is:"pass"` // NAME, NAME* or NAME=value
-	Push               bool             `key:"push"`
+	Env                []string         `key:"env" is:"pass" grants:"yes"` // NAME, NAME* or NAME=value
+	Push               bool             `key:"push" grants:"yes"`
 	Sandbox            string           `key:"sandbox" is:"off|auto|require"` // a file that git tracks may only make it stricter
 	SandboxWrite       []string         `key:"sandbox_write" is:"place"`      // from the user's own files only, as
 	SandboxSockets     []string         `key:"sandbox_sockets" is:"place"`
@@ -103,11 +106,11 @@ type Budget struct {
 
 // Worktree holds what stands under `relay.worktree:`.
 type Worktree struct {
-	Setup       []string `key:"setup" is:"shell"`         // shell commands, run in each fresh worktree
-	Copy        []string `key:"copy" is:"untracked"`      // paths and globs of untracked files, with slashes
-	Share       []string `key:"share" is:"untracked"`     // the same, of dependencies; "auto": those there are
-	ShareMaxMiB int      `key:"share_max_mib" is:"0 1e9"` // that auto copies, for all worktrees together
-	Dir         string   `key:"dir" is:"anywhere"`        // absolute, or relative to the repository; "": outside of the checkout
+	Setup       []string `key:"setup" is:"shell" grants:"yes"`     // shell commands, run in each fresh worktree
+	Copy        []string `key:"copy" is:"untracked" grants:"yes"`  // paths and globs of untracked files, with slashes
+	Share       []string `key:"share" is:"untracked" grants:"yes"` // the same, of dependencies; "auto": those there are
+	ShareMaxMiB int      `key:"share_max_mib" is:"0 1e9"`          // that auto copies, for all worktrees together
+	Dir         string   `key:"dir" is:"anywhere"`                 // absolute, or relative to the repository; "": outside of the checkout
 }
 
 // Records holds what stands under `relay.records:`.
@@ -130,17 +133,17 @@ type Review struct {
 // Agent is one entry of `relay.agents:`.
 type Agent struct {
 	Type         string   `key:"type" is:"type"`
-	Argv         []string `key:"argv" is:"argument"` // the program and its first arguments
+	Argv         []string `key:"argv" is:"argument" grants:"yes"` // the program and its first arguments
 	Prompt       string   `key:"prompt" is:"stdin|file" else:"stdin" only:"command"`
 	Result       string   `key:"result" is:"file|final|exit" else:"file" only:"command"`
 	Model        string   `key:"model" is:"model"`
-	Env          []string `key:"env" is:"pass"` // NAME, NAME* or NAME=value
+	Env          []string `key:"env" is:"pass" grants:"yes"` // NAME, NAME* or NAME=value
 	StopSignal   string   `key:"stop_signal" is:"TERM|INT" else:"TERM"`
-	Script       string   `key:"script" is:"path" only:"scripted"`
-	Permission   string   `key:"permission" is:"permission" only:"CLI"`
-	MCP          bool     `key:"mcp" only:"claude|codex"` // it gets relay's MCP server
-	Focus        string   `key:"focus" is:"path"`         // as a reviewer: what it looks at most
-	Instructions string   `key:"instructions" is:"path"`  // as a reviewer: file with the user's own words to it
+	Script       string   `key:"script" is:"path" only:"scripted" grants:"yes"`
+	Permission   string   `key:"permission" is:"permission" only:"CLI" grants:"yes"`
+	MCP          bool     `key:"mcp" only:"claude|codex"`             // it gets relay's MCP server
+	Focus        string   `key:"focus" is:"path"`                     // as a reviewer: what it looks at most
+	Instructions string   `key:"instructions" is:"path" grants:"yes"` // as a reviewer: file with the user's own words to it
 }
 
 // QualityGate holds what stands under `quality_gate:`.
@@ -175,6 +178,10 @@ func (v Value) String() string {
 func (c *Config) Explain() []Value {
 	return append([]Value(nil), c.values...)
 }
+
+// Grants lists the settings of the repository's files that have relay start programs, or hand out what agents and checks do not get
+// without them. The values are complete.
+func (c *Config) Grants() []Value { return slices.Clone(c.grants) }
 
 // Lookup returns the setting with the given dotted key.
 func (c *Config) Lookup(key string) (Value, bool) {

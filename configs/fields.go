@@ -41,6 +41,7 @@ type field struct {
 	fallback string        // below an agent: the value of every agent that does not say
 	hidden   bool          // the value is private, or that of items NAME=value
 	only     []string      // types of agents that have it; nil: all
+	grants   bool          // it starts a program, or hands something out
 }
 
 // form restricts the texts that a setting may have.
@@ -125,7 +126,7 @@ func section(key string) string {
 
 // fieldAs returns the setting that a field of Config holds.
 func fieldAs(key string, in reflect.StructField) field {
-	f := field{key: key, kind: kinds[in.Type.Kind()], fallback: in.Tag.Get("else")}
+	f := field{key: key, kind: kinds[in.Type.Kind()], fallback: in.Tag.Get("else"), grants: in.Tag.Get("grants") != ""}
 	switch only := in.Tag.Get("only"); only {
 	case "":
 	case "CLI":

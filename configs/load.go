@@ -49,10 +49,7 @@ func (s Sources) Files() (files []string) {
 // Load reads, merges and checks all layers. Its error is [epic.Problems] when the content is at fault, and then holds
 // every mistake of every layer; the configuration beside it is what is left without them.
 func Load(s Sources) (*Config, error) {
-	l := &loader{
-		settings: map[string]setting{}, broken: map[string]bool{},
-		names: map[string]map[string]position{agentsKey: {}, notifyKey: {}}, sources: &s,
-	}
+	l := newLoader(&s)
 	l.read(Defaults(), "default")
 	for key, s := range l.settings {
 		s.origin = defaultOrigin
@@ -76,7 +73,7 @@ func Load(s Sources) (*Config, error) {
 	}
 	checkWhole(l, c)
 	c.Warnings = l.warnings
-	c.values = l.explain()
+	c.values, c.grants = l.explain()
 	if len(l.problems) > 0 {
 		return c, l.sorted(files)
 	}
@@ -109,6 +106,13 @@ type loader struct {
 	problems epic.Problems
 	warnings []string
 	sources  *Sources
+}
+
+func newLoader(s *Sources) *loader {
+	return &loader{
+		settings: map[string]setting{}, broken: map[string]bool{},
+		names: map[string]map[string]position{agentsKey: {}, notifyKey: {}}, sources: s,
+	}
 }
 
 func (l *loader) problem(at position, message, hint string) {
@@ -244,14 +248,28 @@ func (l *loader) prices() Prices {
 	return p
 }
 
-// explain lists the settings that hold.
-func (l *loader) explain() (values []Value) {
+// explain lists the settings that hold, and those of them that grant something and come from a file of the repository.
+func (l *loader) explain() (values, grants []Value) {
 	for _, key := range l.keys() {
-		if s, ok := l.settings[key]; ok {
-			values = append(values, Value{Key: key, Value: shown(s), Origin: s.origin})
+		s, ok := l.settings[key]
+		if !ok {
+			continue
+		}
+		values = append(values, Value{Key: key, Value: shown(s), Origin: s.origin})
+		own := filepath.Dir(s.position.file) == l.sources.Dir && !slices.Contains([]string{"", "[]", "false"}, fmt.Sprint(s.value))
+		if f, _ := fieldOf(key); f.grants && own {
+			grants = append(grants, Value{Key: key, Value: s.value, Origin: s.origin})
 		}
 	}
-	return values
+	return values, grants
+}
+
+// GrantsOf lists what a text would grant as a file of the repository; nothing when it cannot be read.
+func GrantsOf(text []byte) []Value {
+	l := newLoader(&Sources{Dir: "/"})
+	l.read(text, "/"+SharedFile)
+	_, grants := l.explain()
+	return grants
 }
 
 // shown returns the value of a setting as a file would have it; secrets are hidden.

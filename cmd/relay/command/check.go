@@ -10,6 +10,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
+	"relay/cmd/relay/internal/trust"
 	"relay/orchestrator"
 	"relay/runners/process"
 )
@@ -77,6 +78,7 @@ func (o checkOptions) host() checkup.Host {
 	a := o.app
 	return checkup.Host{
 		Session:   a.Session,
+		Trust:     func(ctx context.Context, p *project.Project) error { return trust.Ask(ctx, a, p, false) },
 		Guardian:  func() (*process.Guardian, error) { return cli.StartGuardian(a, func() error { return nil }) },
 		StayAwake: func(ctx context.Context) (string, error) { return cli.CheckAwake(ctx, a.Environ) },
 		RunOptions: func(ctx context.Context, p *project.Project, pl *project.Plan) orchestrator.Options {

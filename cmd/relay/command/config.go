@@ -11,6 +11,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/cmd/relay/internal/trust"
 	"relay/configs"
 )
 
@@ -99,4 +100,20 @@ func printSchema(opts configOptions) error {
 		return &terminal.UsageError{Message: "there is no schema " + terminal.Quote(name), Hint: "relay config --schema, or relay config --schema epic"}
 	}
 	return opts.app.PrintJSON(json.RawMessage(schema))
+}
+
+func newTrustCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "trust",
+		Short: "Trust what the repository's own files run",
+		Long: `Show and trust what the repository's .agents.yml would have relay run or hand
+out. Settings that you write or commit yourself need no trust.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.Locate(cmd.Context(), nil)
+			if err != nil {
+				return err
+			}
+			return trust.Ask(cmd.Context(), a, p, true)
+		},
+	}
 }

@@ -78,7 +78,8 @@ func newRootCommand(a *cli.App) *cobra.Command {
 		newServeCommand(a), newLedgerCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newApproveCommand(a), newAnswerCommand(a), newRetryCommand(a),
 		newStopCommand(a), newPauseCommand(a), newLearnCommand(a))
-	add(groupSetup, newConfigCommand(a), newNotifyCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
+	add(groupSetup, newConfigCommand(a), newTrustCommand(a), newNotifyCommand(a), newCommandsCommand(a), newDemoCommand(a),
+		newVersionCommand(a))
 	add(groupInspect, newArtifactCommand(a), newDiscussCommand(a), newMCPCommand(a), newReplayCommand(a), newLedgersyncCommand(a))
 	addEpicFlag(root, a)
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))

@@ -33,6 +33,7 @@ type Point struct {
 // Host is what an examination needs of the program that it is part of.
 type Host struct {
 	Session    func() (project.Session, error)
+	Trust      func(context.Context, *project.Project) error                               // asks for what the repository grants
 	Guardian   func() (*process.Guardian, error)                                           // starts a guardian
 	StayAwake  func(ctx context.Context) (name string, err error)                          // tries what keeps the machine awake
 	RunOptions func(context.Context, *project.Project, *project.Plan) orchestrator.Options // of a run that begins now
@@ -87,6 +88,9 @@ func checkAll(ctx context.Context, c *checkup) {
 		return
 	}
 	located, err := project.Locate(ctx, session, nil)
+	if err == nil {
+		err = c.host.Trust(ctx, located) // more would start what it names
+	}
 	if err != nil {
 		c.project = p
 		checkRepository(ctx, c)

@@ -19,7 +19,7 @@ import (
 
 // personal are the commands by which a person decides what is worked on and what counts as done.
 var personal = []string{
-	"init", "work", "schedule", "notify", "reload", "finish", "clean",
+	"init", "work", "schedule", "trust", "notify", "reload", "finish", "clean",
 	"gate", "ungate", "approve", "answer", "retry", "stop", "pause", "accept", "repair", "fork",
 }
 

@@ -22,6 +22,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
+	"relay/cmd/relay/internal/trust"
 	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/collect"
@@ -139,7 +140,7 @@ func (c candidate) test(ctx context.Context) (before []string, err error) {
 	if c.flags.PR || c.step.How == finish.FastForward {
 		commit = c.step.Tip
 	}
-	g, err := cli.StartGuardian(c.flags.App, func() error { return nil })
+	g, err := cli.StartGuardian(c.flags.App, func() error { return trust.Ask(ctx, c.flags.App, c.project, false) })
 	if err != nil {
 		return nil, err
 	}

@@ -231,9 +231,12 @@ func BackupDir(p *Project) string {
 
 // backupDirs returns the folder with the copies of .git of all runs in a checkout: outside of it, where rm -rf . does
 // not reach them.
-func backupDirs(environ []string, root string) string {
+func backupDirs(environ []string, root string) string { return StatePath(environ, "git-copy", root) }
+
+// StatePath returns the path of what relay keeps in its folder for state of a path, in a folder of its kind; "" without one.
+func StatePath(environ []string, kind, of string) string {
 	if state := StateDir(environ); state != "" {
-		return filepath.Join(state, "git-copy", pathHash(root))
+		return filepath.Join(state, kind, pathHash(of))
 	}
 	return ""
 }

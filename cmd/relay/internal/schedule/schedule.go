@@ -26,6 +26,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/cmd/relay/internal/trust"
 	"relay/epic/plaintext"
 	"relay/runners"
 )
@@ -123,6 +124,9 @@ func (o *Options) night(ctx context.Context) (*Night, error) {
 	}
 	p, err := o.App.Locate(ctx, nil)
 	if err != nil {
+		return nil, err
+	}
+	if err := trust.Ask(ctx, o.App, p, false); err != nil {
 		return nil, err
 	}
 	work := append([]string{"work", "--from", o.At, "--until", o.Until}, o.Work...)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/trust"
 	"relay/epic/plaintext"
 	"relay/orchestrator/notify"
 	"relay/orchestrator/view"
@@ -32,10 +34,10 @@ type command struct {
 }
 
 // begin begins to take signals, to keep the machine awake for what is named, and to show the progress. It fails when there is no such
-// deadline as the configuration names; the guardian is closed then.
+// deadline as the configuration names, or the user does not trust what the repository grants; the guardian is closed then.
 func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Context, *command, error) {
 	until, err := project.Deadline(t.Project.Config.Relay.Until, a.Now())
-	if err != nil {
+	if err = cmp.Or(err, trust.Ask(ctx, a, t.Project, false)); err != nil {
 		return ctx, nil, errors.Join(err, t.Guardian.Close())
 	}
 	c := &command{app: a, guardian: t.Guardian, until: until, sleep: func() {}}

@@ -13,6 +13,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/cmd/relay/internal/trust"
 	"relay/configs"
 	"relay/epic/each"
 	"relay/epic/plaintext"
@@ -185,7 +186,7 @@ func (o *Options) CheckListAgents(list *project.List) error {
 
 // Refusal returns the error for which relay work would not begin, as far as relay knows before it begins; else nil.
 func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View) error {
-	if err := errors.Join(cli.CheckSandbox(ctx, p), o.CheckAgents(p, pl)); err != nil {
+	if err := cmp.Or(trust.Ask(ctx, o.App, p, false), errors.Join(cli.CheckSandbox(ctx, p), o.CheckAgents(p, pl))); err != nil {
 		return err
 	}
 	switch {
