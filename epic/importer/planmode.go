@@ -20,32 +20,19 @@ var ofRelay = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|t
 var checked = pattern.New(`(?i)^[-*\s]*\*\*(?:checks|protected|max attempts):?\*\*`)
 
 func claimsPlanmode(s source) bool {
-	if len(todosOf(s)) > 0 {
-		return true
-	}
 	if !s.isText() {
 		return false
 	}
 	steps, skim := markdown.Steps(s.list), s.skim()
 	switch {
+	case len(todosOf(s)) > 0:
+		return true
 	case len(steps) < 2:
 		return false
 	case s.says(ofRelay):
 		_, err := blueprint.Parse(s.name, s.data, time.Time{})
 		return !skim.Tasks || err != nil && !s.says(checked)
-	case !skim.Tasks:
-		return true
-	}
-	same, counted := 0, 0
-	for _, i := range steps {
-		if _, found := slices.BinarySearch(skim.Lines, s.list[i].N); found {
-			same++
-		}
-		if id, _ := markdown.StepTitle(s.list[i]); id != "" && id[0] <= '9' {
-			counted++
-		}
-	}
-	if 2*same < len(skim.Lines) || 5*(same+skim.Done) < 4*len(steps) { // which a blueprint does not have
+	case !skim.Tasks, !isBlueprint(s, steps):
 		return true
 	}
 	_, err := blueprint.Parse(s.name, s.data, time.Time{})
@@ -53,7 +40,24 @@ func claimsPlanmode(s source) bool {
 	if sectioned && skim.Named { // whose mistakes are worth naming
 		return false
 	}
-	return err != nil || counted > 0 && !skim.Named && !sectioned
+	return err != nil || !skim.Named && !sectioned && slices.ContainsFunc(steps, func(i int) bool { return isCounted(s.list[i]) })
+}
+
+// isCounted reports whether the id of a step is a number.
+func isCounted(step markdown.Line) bool {
+	id, _ := markdown.StepTitle(step)
+	return id != "" && id[0] <= '9'
+}
+
+// isBlueprint reports whether a blueprint has most of the steps of a text as tasks, and few others.
+func isBlueprint(s source, steps []int) bool {
+	same, skim := 0, s.skim()
+	for _, i := range steps {
+		if _, found := slices.BinarySearch(skim.Lines, s.list[i].N); found {
+			same++
+		}
+	}
+	return 2*same >= len(skim.Lines) && 5*(same+skim.Done) >= 4*len(steps)
 }
 
 // todosOf returns the to-dos in the front matter of a plan of Cursor.

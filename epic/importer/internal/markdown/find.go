@@ -32,8 +32,8 @@ type seriesKey struct {
 	label               string
 }
 
-// finder gathers series. A line is in several: those of its label, of the heading it is below, and of its list. The judgement drops the wrong
-// ones, so a finder may find too many.
+// finder gathers series. A line is in several: those of its label, of the heading it is below, and of its list. The judgement drops the
+// wrong ones, so a finder may find too many.
 type finder struct {
 	list []Line
 	at   []place
@@ -68,7 +68,9 @@ func seriesIn(list []Line, at []place, end []int) (found []*series) {
 		}
 	}
 	slices.SortFunc(found, func(a, b *series) int {
-		return cmp.Or(cmp.Compare(a.at[0], b.at[0]), cmp.Compare(a.place, b.place), strings.Compare(strings.Replace(a.label, "?", "~", 1), strings.Replace(b.label, "?", "~", 1)), cmp.Compare(len(b.at), len(a.at)))
+		codesLast := strings.NewReplacer("?", "~")
+		return cmp.Or(cmp.Compare(a.at[0], b.at[0]), cmp.Compare(a.place, b.place),
+			strings.Compare(codesLast.Replace(a.label), codesLast.Replace(b.label)), cmp.Compare(len(b.at), len(a.at)))
 	})
 	return found
 }
@@ -85,35 +87,12 @@ func (f *finder) add(k seriesKey, i int, l Label) *series {
 
 // labelled adds a line to the series of its label.
 func (f *finder) labelled(i int, l Line) {
-	place, text := 0, l.Rest
-	bold, _, isBold := boldLabel(cmp.Or(l.Rest, strings.TrimSpace(l.Text)))
-	cells := []string(nil)
-	switch {
-	case l.Kind == Heading:
-		place = l.Level
-	case l.Indent > 1:
-		return
-	case l.Box != 0:
+	if l.Box != 0 && l.Indent <= 1 {
 		f.add(seriesKey{asBox, 0, -1, ""}, i, Label{}).bare = true
-		if place = asItem; isBold {
-			text = bold
-		}
-	case isBold:
-		place, text = asBold, bold
-	case l.Kind == Item:
-		place = asItem
-	case strings.HasPrefix(l.Text, "|"):
-		cells = rowCells(l)
-		if place, text = asRow, Unformatted(cells[0]); rowID.MatchString(text) {
-			text += ": " + cells[min(1, len(cells)-1)]
-		} else if !Dotted(text) {
-			return
-		}
-	default:
-		return
 	}
+	place, text := titleIn(l)
 	label, ok := labelOf(text)
-	if !ok || place > asHeading+5 && label.Number == "" || place == asItem && (label.Word == "" && (l.Box == 0 || !strings.Contains(label.Number, ".")) || len(label.Title) < 4) {
+	if place == 0 || !ok || place > 6 && label.Number == "" || place == asItem && !label.ofItem(l) {
 		return
 	}
 	k := seriesKey{place, 0, -1, label.Word}
@@ -130,6 +109,41 @@ func (f *finder) labelled(i int, l Line) {
 	}
 }
 
+// ofItem reports whether a label is that of an item: with a word, or with a number of several parts in a box, and not alone.
+func (l Label) ofItem(in Line) bool {
+	return len(l.Title) > 3 && (l.Word != "" || in.Box != 0 && strings.Contains(l.Number, "."))
+}
+
+// titleIn returns the place of a line in which a task may begin, 0 for others, and its title with its label.
+func titleIn(l Line) (place int, title string) {
+	bold, _, isBold := boldLabel(cmp.Or(l.Rest, strings.TrimSpace(l.Text)))
+	switch {
+	case l.Kind == Heading:
+		return l.Level, l.Rest
+	case l.Indent > 1:
+		return 0, ""
+	case l.Box != 0 && isBold:
+		return asItem, bold
+	case l.Box != 0:
+		return asItem, l.Rest
+	case isBold:
+		return asBold, bold
+	case l.Kind == Item:
+		return asItem, l.Rest
+	case !strings.HasPrefix(l.Text, "|"):
+		return 0, ""
+	}
+	cells := rowCells(l)
+	id := Unformatted(cells[0])
+	switch {
+	case rowID.MatchString(id):
+		return asRow, id + ": " + cells[min(1, len(cells)-1)]
+	case Dotted(id):
+		return asRow, id
+	}
+	return 0, ""
+}
+
 // runs makes a series of the longest run of numbered items at the margin that go on counting below other headings.
 func (f *finder) runs() {
 	var run, best []int
@@ -138,20 +152,22 @@ func (f *finder) runs() {
 		if l.Kind == Heading {
 			below = i
 		}
-		m := stepItem.FindStringSubmatch(l.Text)
-		if m == nil || l.Kind != Item || l.Indent > 0 || l.Box != 0 || f.at[i].beside {
+		number := listNumber(l)
+		if number == "" || f.at[i].beside {
 			continue
 		}
-		if m[2] != strconv.Itoa(len(run)+1) {
+		if number != strconv.Itoa(len(run)+1) {
 			run, sections = nil, 0
 		}
-		if m[2] == strconv.Itoa(len(run)+1) {
-			if len(run) == 0 || run[len(run)-1] < below {
-				sections++
-			}
-			if run = append(run, i); sections > 2 && len(run) >= 2*sections && len(run) > len(best) {
-				best = slices.Clone(run)
-			}
+		if number != strconv.Itoa(len(run)+1) {
+			continue
+		}
+		if len(run) == 0 || run[len(run)-1] < below {
+			sections++
+		}
+		run = append(run, i)
+		if sections > 2 && len(run) >= 2*sections && len(run) > len(best) {
+			best = slices.Clone(run)
 		}
 	}
 	for _, i := range best {
@@ -159,10 +175,18 @@ func (f *finder) runs() {
 	}
 }
 
+// listNumber returns the number of an item at the margin without a box.
+func listNumber(l Line) string {
+	m := stepItem.FindStringSubmatch(l.Text)
+	if m == nil || l.Kind != Item || l.Indent > 0 || l.Box != 0 {
+		return ""
+	}
+	return m[2]
+}
+
 // children adds the headings, or the numbered items, directly below a heading that means work.
 func (f *finder) children(i int, l Line) {
-	label, _ := labelOf(l.Rest)
-	if title, _ := labelOf(label.Title); label.Word != "" || words[lastWord(title.Word)] > 0 || !workName.MatchString(Unformatted(l.Rest)) {
+	if !isWork(l.Rest) {
 		return
 	}
 	direct := true
@@ -181,6 +205,13 @@ func (f *finder) children(i int, l Line) {
 	if s := f.by[seriesKey{asItem, 0, i, ""}]; s != nil && len(s.at) < 3 && !stepList.MatchString(Unformatted(l.Rest)) {
 		delete(f.by, seriesKey{asItem, 0, i, ""})
 	}
+}
+
+// isWork reports whether a heading means work, and is none of several phases or tasks.
+func isWork(heading string) bool {
+	label, _ := labelOf(heading)
+	title, _ := labelOf(label.Title)
+	return label.Word == "" && words[lastWord(title.Word)] <= 0 && workName.MatchString(Unformatted(heading))
 }
 
 // listed adds the items of the list below a line that says Tasks.
@@ -265,27 +296,15 @@ func (f *finder) merge() {
 
 // compareNumbers compares 1.9 and 1.10.
 func compareNumbers(a, b string) int {
+	digits := func(part string) int { return len(strings.TrimRight(part, letters)) }
 	return slices.CompareFunc(strings.FieldsFunc(a, isMark), strings.FieldsFunc(b, isMark), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(strings.TrimRight(a, letters)), len(strings.TrimRight(b, letters))), strings.Compare(strings.ToLower(a), strings.ToLower(b)))
+		return cmp.Or(cmp.Compare(digits(a), digits(b)), strings.Compare(strings.ToLower(a), strings.ToLower(b)))
 	})
 }
 
 func isMark(r rune) bool { return r == '.' || r == '-' || r == '_' }
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-// bound finds where what belongs to each line ends.
-func (s *series) bound(list []Line, end, heading []int) {
-	for k, i := range s.at {
-		to := end[i]
-		if list[i].Kind != Heading {
-			if to = heading[i]; k+1 < len(s.at) {
-				to = min(to, s.at[k+1])
-			}
-		}
-		s.ends = append(s.ends, to)
-	}
-}
 
 // headingsBehind returns for each line the next heading.
 func headingsBehind(list []Line) []int {

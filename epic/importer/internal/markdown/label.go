@@ -47,7 +47,7 @@ func labelOf(title string) (l Label, ok bool) {
 
 // isCode reports whether a label is letters without a meaning: T of T1, SHOP of SHOP-12.
 func isCode(word string) bool {
-	return word != "" && len(word) <= 7 && (len(word) == 1 || strings.ToUpper(word) == word) && strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz-") == ""
+	return word != "" && len(word) <= 7 && (len(word) == 1 || strings.ToUpper(word) == word) && strings.Trim(word, letters+"-") == ""
 }
 
 // plainTitle is a title without formatting, and without the signs that it begins with.

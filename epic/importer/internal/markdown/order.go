@@ -107,7 +107,9 @@ func BoxedPhases(list []Line) (phases int) {
 func PhaseIn(above []string) (phase string) {
 	for _, heading := range above {
 		l, _ := labelOf(heading)
-		if phaseAbove.MatchString(heading) || len([]rune(l.Word)) > 2 && l.Number != "" && words[lastWord(l.Word)] >= 0 && !slices.Contains(containers, lastWord(l.Word)) {
+		word := lastWord(l.Word)
+		numbered := len([]rune(l.Word)) > 2 && l.Number != "" && words[word] >= 0 && !slices.Contains(containers, word)
+		if numbered || phaseAbove.MatchString(heading) {
 			phase = heading
 		}
 	}

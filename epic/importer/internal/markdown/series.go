@@ -17,9 +17,9 @@ const (
 	asBox     = 10
 )
 
-// series are the lines of a text that may be its tasks: they stand in one place, and have labels of one kind. An author writes all tasks of a
-// plan in one form, so a text has few series, and one of them is its tasks. No form alone says which: Step 1 is a task in one plan, and part
-// of a task in another. Therefore relay rates all series, and compares them.
+// series are the lines of a text that may be its tasks: they stand in one place, and have labels of one kind. An author writes all tasks
+// of a plan in one form, so a text has few series, and one of them is its tasks. No form alone says which: Step 1 is a task in one plan,
+// and part of a task in another. Therefore relay rates all series, and compares them.
 type series struct {
 	place  int
 	label  string // the word of their labels; "" for numbers alone
@@ -44,17 +44,19 @@ const (
 )
 
 // words are those of labels whose meaning is known. Others count as well, if they come again with other numbers.
+//
+//nolint:gochecknoglobals // a table
 var words = func() map[string]float64 {
 	known := map[string]float64{}
 	for worth, list := range map[float64]string{
-		ofTask: "task tarea tarefa aufgabe tâche задача zadanie taak attività compito opgave 任务 任務 子任务 タスク 작업 태스크 과제 görev story issue ticket pr " +
-			"us ap arbeitspaket workpackage package wp 修复 commit",
+		ofTask: "task tarea tarefa aufgabe tâche задача zadanie taak attività compito opgave 任务 任務 子任务 タスク 작업 태스크 과제 görev " +
+			"story issue ticket pr us ap arbeitspaket workpackage package wp 修复 commit",
 		ofWork: "feature item bug fix todo change änderung cambio",
 		ofStep: "step paso passo schritt étape шаг krok stap passaggio 步骤 第步 ステップ 단계 adım bước",
-		ofPhase: "phase fase milestone stage sprint wave welle etapa etap этап фаза веха спринт 阶段 第阶段 里程碑 フェーズ マイルストーン שלב aşama week woche " +
-			"semana settimana неделя tydzień hafta 주차 第周 day día dia jour giorno день dzień 일차 第天 iteration epic meilenstein part block lot onda",
-		-5: "option approach risk question decision appendix figure section scenario example finding requirement goal level version chapter problem risco riesgo risque risiko rischio " +
-			"figura tabelle table",
+		ofPhase: "phase fase milestone stage sprint wave welle etapa etap этап фаза веха спринт 阶段 第阶段 里程碑 フェーズ " +
+			"マイルストーン שלב aşama week woche semana settimana неделя tydzień hafta 주차 第周 day día dia jour giorno день dzień 일차 第天 iteration epic meilenstein part block lot onda",
+		-5: "option approach risk question decision appendix figure section scenario example finding requirement goal level version chapter " +
+			"problem risco riesgo risque risiko rischio figura tabelle table",
 	} {
 		for word := range strings.FieldsSeq(list) {
 			known[word] = worth
@@ -64,6 +66,8 @@ var words = func() map[string]float64 {
 }()
 
 // containers are words of labels that only sort the tasks below them.
+//
+//nolint:gochecknoglobals // a table
 var containers = strings.Fields("p prio priority priorität prioridad workstream stream track area theme module e m w 优先级")
 
 // lastWord is the word of a label that says what it is: phase of "migration phase".
@@ -182,11 +186,6 @@ func (s *series) holdsWork(list []Line) bool {
 
 // worth is what the place and the labels of a series are worth.
 func (s *series) worth(list []Line) float64 {
-	word := lastWord(s.label)
-	known := words[word]
-	if s.label == "commit" && s.labels[0].Number != "" {
-		known = 0
-	}
 	switch {
 	case s.place == asBox:
 		return 1.3
@@ -196,35 +195,38 @@ func (s *series) worth(list []Line) float64 {
 		return 0.5 + s.headed(list)
 	case s.place == asRow:
 		return 0.5
-	case s.below == taskLists-1:
+	case s.below == taskLists-1: // one list goes on below several headings
 		return 3
 	case s.bare && s.place == asItem:
 		return 0.8
 	case s.bare:
 		return 1
+	case s.place == asBold:
+		return s.labelWorth() - 0.7
+	case s.place == asItem:
+		return min(s.labelWorth(), 3) - 1.5
 	}
-	worth := 1.2
+	return s.labelWorth()
+}
+
+// labelWorth is what the labels of a series are worth.
+func (s *series) labelWorth() float64 {
+	known, counted := words[lastWord(s.label)], s.labels[0].Number != ""
 	switch {
-	case known != 0:
-		worth = known
-	case s.label != "" && s.labels[0].Number == "" && len(s.at) < 3:
-		worth = -2
-	case s.label != "" && s.labels[0].Number == "":
-		worth = 1
+	case known != 0 && (s.label != "commit" || !counted):
+		return known
+	case s.label == "":
+		return 1.2
+	case !counted && len(s.at) < 3:
+		return -2
+	case !counted:
+		return 1
 	case s.label == "?", isCode(s.label):
-		worth = 3
-	case s.label != "" && len(s.at) < 3:
-		worth = 0
-	case s.label != "":
-		worth = 1.5
+		return 3
+	case len(s.at) < 3:
+		return 0
 	}
-	switch s.place {
-	case asBold:
-		worth -= 0.7
-	case asItem:
-		worth = min(worth, 3) - 1.5
-	}
-	return worth
+	return 1.5
 }
 
 // headed is what the head of the first row's table is worth: a column of tasks, or of what they wait for.
@@ -274,21 +276,25 @@ func fieldsIn(list []Line) map[string]bool {
 
 // inner returns the best series inside of phases, with the phases that have none of it; nil where the lines are tasks themselves.
 func (s *series) inner(others []*series) *series {
-	word := lastWord(s.label)
-	sorts := words[word] == ofPhase || slices.Contains(containers, word) || words[word] == 0 && s.label != "" && !isCode(s.label) && s.label != "?"
-	if s.place > asBold || s.bare || words[word] == ofTask {
+	if s.place > asBold || s.bare || words[lastWord(s.label)] == ofTask {
 		return nil
 	}
 	var best *series
 	for _, x := range others {
-		if x.place > s.place && x.place != asBox && s.has(x, sorts || s.label == "") && (best == nil || x.score > best.score) {
+		if x.place > s.place && x.place != asBox && s.has(x) && (best == nil || x.score > best.score) {
 			best = x
 		}
 	}
 	if best == nil {
 		return nil
 	}
-	made := &series{place: best.place, label: best.label, parts: best.parts, below: best.below, bare: best.bare, labels: best.labels, score: s.score}
+	return s.with(best)
+}
+
+// with returns a series inside of phases, with the phases that have none of it.
+func (s *series) with(best *series) *series {
+	made := *best
+	made.at, made.ends, made.fields, made.score = nil, nil, nil, s.score
 	k := 0
 	for n, i := range s.at {
 		before := k
@@ -299,27 +305,49 @@ func (s *series) inner(others []*series) *series {
 			made.at, made.ends = append(made.at, i), append(made.ends, s.ends[n])
 		}
 	}
-	return made
+	return &made
 }
 
-// has reports whether phases consist of another series; sorts says that they may be no more than what sorts tasks.
-func (s *series) has(x *series, sorts bool) bool {
+// sorts reports whether the lines may be no more than what sorts tasks: they are phases, or their word is not known.
+func (s *series) sorts() bool {
+	word := lastWord(s.label)
+	unknown := words[word] == 0 && s.label != "" && !isCode(s.label) && s.label != "?"
+	return unknown || words[word] == ofPhase || slices.Contains(containers, word)
+}
+
+// has reports whether the lines consist of another series.
+func (s *series) has(x *series) bool {
 	if 3*len(x.at) < len(s.at) {
 		return false
 	}
-	word := lastWord(x.label)
-	code, part := isCode(x.label) || x.label == "?", 2 // at least one of so many has some
+	task := words[lastWord(x.label)] == ofTask
 	switch {
-	case words[word] == ofTask && x.place < asItem, x.below <= taskLists && x.place == asItem && sorts && s.label != "":
-	case (sorts || x.place <= asBold) && s.extendedBy(x):
-		part = 3
-	case s.label == "":
-		return false
-	case !sorts && (!isCode(s.label) || x.label != s.label):
-		return false
-	case x.place == asItem && !code, x.place == asRow && x.label == "" && x.score < 2, x.place == asBold && !code && words[word] == 0:
+	case task && x.place < asItem, x.below <= taskLists && x.place == asItem && s.sorts():
+		return s.covered(x, 2)
+	case (s.sorts() || s.label == "" || x.place <= asBold) && s.extendedBy(x):
+		return s.covered(x, 3)
+	case s.label == "", !s.sorts() && (!isCode(s.label) || x.label != s.label), x.weak():
 		return false
 	}
+	return s.covered(x, 2)
+}
+
+// weak reports whether the place and labels of a series are too weak for tasks inside of phases.
+func (s *series) weak() bool {
+	code := isCode(s.label) || s.label == "?"
+	switch s.place {
+	case asItem:
+		return !code
+	case asRow:
+		return s.label == "" && s.score < 2
+	case asBold:
+		return !code && words[lastWord(s.label)] == 0
+	}
+	return false
+}
+
+// covered reports whether at least one of so many lines has some of another series, which stands nowhere else.
+func (s *series) covered(x *series, part int) bool {
 	inside, with, k := 0, 0, 0
 	for n, i := range s.at {
 		before := inside
@@ -343,9 +371,127 @@ func (s *series) extendedBy(x *series) bool {
 	extend := 0
 	for k, l := range x.labels {
 		n, _ := slices.BinarySearch(s.ends, x.at[k]+1)
-		if n < len(s.at) && s.labels[n].Number != "" && strings.HasPrefix(l.Number, strings.TrimLeft(s.labels[n].Number, "0")) && l.Number != s.labels[n].Number {
+		if n == len(s.at) || s.labels[n].Number == "" || l.Number == s.labels[n].Number {
+			continue
+		}
+		if strings.HasPrefix(l.Number, strings.TrimLeft(s.labels[n].Number, "0")) {
 			extend++
 		}
 	}
 	return 5*extend >= 4*len(x.at)
+}
+
+// join returns the lines of a series, with the headings beside them that have the same fields.
+func (s *series) join(list []Line, at []place) []int {
+	if s.place > 6 || len(s.fields) < 2 || len(s.labels) != len(s.at) {
+		return s.at
+	}
+	end, lines := sectionEnds(list), slices.Clone(s.at)
+	for i, l := range list {
+		k, there := slices.BinarySearch(s.at, i)
+		if there || l.Kind != Heading || l.Level != s.place || at[i].beside || k < len(s.at) && s.at[k] < end[i] {
+			continue
+		}
+		own := fieldsIn(list[i+1 : end[i]])
+		both := 0
+		for name := range s.fields {
+			if own[name] {
+				both++
+			}
+		}
+		if 2*both > len(s.fields) {
+			lines = append(lines, i)
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// sortsBoxes reports whether the lines are phases, and the boxes below them are the work: at least three quarters have some, most of them
+// right below their heading.
+func (s *series) sortsBoxes(list []Line, at []place) bool {
+	if s.place >= asItem || s.areTasks() {
+		return false
+	}
+	inside, outside := s.boxes(list, at)
+	n := len(s.at)
+	switch {
+	case s.dotted() && (inside == 0 || 2*inside >= 5*n): // each has several
+		return false
+	case outside > inside && outside > 2*n:
+		return true
+	case len(s.fields) > 1, !s.bare && s.label != "" && inside > 10*n: // they say more than a list, or boxes are too many to be tasks
+		return false
+	}
+	with, led := s.boxed(list)
+	return inside > 0 && 4*with >= 3*n && 2*led < n
+}
+
+// boxed counts the lines that have boxes, and those that have much text before them.
+func (s *series) boxed(list []Line) (with, led int) {
+	for k, i := range s.at {
+		said, boxed := lead(list[i+1 : s.ends[k]])
+		if boxed {
+			with++
+		}
+		if boxed && said > 120 {
+			led++
+		}
+	}
+	return with, led
+}
+
+// areTasks reports whether the labels are those of tasks and steps, or codes.
+func (s *series) areTasks() bool {
+	worth := words[lastWord(s.label)]
+	return !s.bare && (worth == ofTask || worth == ofStep || isCode(s.label) || s.label == "?")
+}
+
+// boxes counts the boxes at the margin that belong to a line of the series, and others.
+func (s *series) boxes(list []Line, at []place) (inside, outside int) {
+	k := 0
+	for i, l := range list {
+		for k < len(s.at) && s.ends[k] <= i {
+			k++
+		}
+		switch {
+		case l.Box == 0 || l.Indent > 1 || at[i].beside:
+		case k < len(s.at) && i > s.at[k]:
+			inside++
+		default:
+			outside++
+		}
+	}
+	return inside, outside
+}
+
+// lead returns how much text stands before the first box, and whether there is one.
+func lead(body []Line) (said int, boxed bool) {
+	for _, l := range body {
+		switch {
+		case l.Box != 0:
+			return said, true
+		case l.Kind == Plain:
+			said += len(l.Text)
+		}
+	}
+	return said, false
+}
+
+// dotted reports whether the numbers have several parts, as steps of phases have them.
+func (s *series) dotted() bool {
+	return len(s.labels) > 0 && strings.Contains(s.labels[len(s.labels)-1].Number, ".")
+}
+
+// bound finds where what belongs to each line ends.
+func (s *series) bound(list []Line, end, heading []int) {
+	for k, i := range s.at {
+		to := end[i]
+		if list[i].Kind != Heading {
+			if to = heading[i]; k+1 < len(s.at) {
+				to = min(to, s.at[k+1])
+			}
+		}
+		s.ends = append(s.ends, to)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"relay/epic/blueprint"
 	"relay/epic/pattern"
@@ -16,8 +17,8 @@ var (
 	labelLine  = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
 )
 
-// Steps returns the lines at which the tasks of a plan begin: the series of headings, bold lines, items or rows that is one most likely. There
-// are none where boxes are the work.
+// Steps returns the lines at which the tasks of a plan begin: the series of headings, bold lines, items or rows that is one most likely.
+// There are none where boxes are the work.
 func Steps(list []Line) []int {
 	at := outline(Labelled(slices.Clone(list)))
 	found := judge(list, at)
@@ -29,86 +30,6 @@ func Steps(list []Line) []int {
 		return nil
 	}
 	return found[0].join(list, at)
-}
-
-// join returns the lines of a series, with the headings beside them that have the same fields.
-func (s *series) join(list []Line, at []place) []int {
-	if s.place > 6 || len(s.fields) < 2 || len(s.labels) != len(s.at) {
-		return s.at
-	}
-	end, lines := sectionEnds(list), slices.Clone(s.at)
-	for i, l := range list {
-		k, there := slices.BinarySearch(s.at, i)
-		if there || l.Kind != Heading || l.Level != s.place || at[i].beside || k < len(s.at) && s.at[k] < end[i] {
-			continue
-		}
-		own := fieldsIn(list[i+1 : end[i]])
-		both := 0
-		for name := range s.fields {
-			if own[name] {
-				both++
-			}
-		}
-		if 2*both > len(s.fields) {
-			lines = append(lines, i)
-		}
-	}
-	slices.Sort(lines)
-	return lines
-}
-
-// sortsBoxes reports whether the lines are phases, and the boxes below them are the work: at least three quarters have some, most of them right
-// below their heading.
-func (s *series) sortsBoxes(list []Line, at []place) bool {
-	if worth := words[lastWord(s.label)]; s.place >= asItem || !s.bare && (worth == ofTask || worth == ofStep || isCode(s.label) || s.label == "?") {
-		return false
-	}
-	with, led, inside, outside, k := 0, 0, 0, 0, 0
-	for i, l := range list {
-		for k < len(s.at) && s.ends[k] <= i {
-			k++
-		}
-		switch {
-		case l.Box == 0 || l.Indent > 1 || at[i].beside:
-		case k < len(s.at) && i > s.at[k]:
-			inside++
-		default:
-			outside++
-		}
-	}
-	for k, i := range s.at {
-		said, boxes := 0, false
-		for _, l := range list[i+1 : s.ends[k]] {
-			if boxes = l.Box != 0; boxes {
-				break
-			}
-			if l.Kind == Plain {
-				said += len(l.Text)
-			}
-		}
-		if boxes {
-			with++
-		}
-		if boxes && said > 120 {
-			led++
-		}
-	}
-	n := len(s.at)
-	if s.dotted() && (inside == 0 || 2*inside >= 5*n) {
-		return false // each has several
-	}
-	if outside > inside && outside > 2*n {
-		return true
-	}
-	if len(s.fields) > 1 || !s.bare && s.label != "" && inside > 10*n { // they say more than a list, or boxes are too many to be tasks
-		return false
-	}
-	return inside > 0 && 4*with >= 3*n && 2*led < n
-}
-
-// dotted reports whether the numbers have several parts, as steps of phases have them.
-func (s *series) dotted() bool {
-	return len(s.labels) > 0 && strings.Contains(s.labels[len(s.labels)-1].Number, ".")
 }
 
 // AreTasks reports whether lines are headings such as Task 1: Title.
@@ -188,8 +109,8 @@ func rowCells(l Line) (cells []string) {
 	return cells
 }
 
-// boldLabel returns the title that a line has in bold, if it begins with a label that has a number, and the text behind it. A few more words
-// are of the title.
+// boldLabel returns the title that a line has in bold, if it begins with a label that has a number, and the text behind it. A few more
+// words are of the title.
 func boldLabel(text string) (title, rest string, ok bool) {
 	m := boldTitle.FindStringSubmatch(text)
 	if m == nil {
@@ -197,7 +118,8 @@ func boldLabel(text string) (title, rest string, ok bool) {
 	}
 	title, rest = strings.TrimRight(m[1], ":："), strings.TrimSpace(text[len(m[0]):])
 	l, _ := labelOf(title)
-	if l.Title == plainTitle(title) || len(rest) < 60 && strings.ContainsAny(rest[:min(1, len(rest))], "-:\xe2(") {
+	first, _ := utf8.DecodeRuneInString(rest)
+	if l.Title == plainTitle(title) || len(rest) < 60 && strings.ContainsRune("-:(–—", first) {
 		title, rest = Unformatted(text), ""
 	}
 	return title, rest, l.Number != ""
