@@ -66,10 +66,10 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool, relay string)
 	if h.skipped > 0 && (c.edit != nil || len(h.faults)+len(h.notes)+len(h.torn) > 0) { // the logs do not simply go on
 		return load(fsys, e, g, keep, "")
 	}
-	if have := c.log.fold.ledger.EpicID; e != nil && have != "" && have != e.ID {
-		return nil, &EpicError{Path: LedgerFile, Have: have, Want: e.ID}
-	}
 	if e != nil {
+		if have := c.log.fold.ledger.EpicID; cmp.Or(have, e.ID) != e.ID {
+			return nil, &EpicError{Path: LedgerFile, Have: have, Want: e.ID}
+		}
 		c.log.fold.ledger.EpicID = e.ID
 	}
 	return c, nil

@@ -185,7 +185,10 @@ func (s *Store) restore(deep bool) (names []string, err error) {
 	if err := s.journal.failed(); err != nil {
 		return nil, err
 	}
-	if names, err = s.restoreFiles(deep); err != nil {
+	if names, err = s.restoreFiles(deep); err == nil && len(names) > 0 {
+		err = durable.Reserve(s.fsys, reserveFile)
+	}
+	if err != nil {
 		return nil, s.journal.fail(err)
 	}
 	return names, nil
@@ -244,9 +247,6 @@ func (s *Store) restoreFiles(deep bool) (names []string, err error) {
 		s.plan = show(s.fsys, SeenPlan, s.opts.Plan)
 		return nil
 	})
-	if err == nil && len(names) > 0 {
-		err = durable.Reserve(s.fsys, reserveFile)
-	}
 	return names, err
 }
 

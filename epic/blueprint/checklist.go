@@ -7,9 +7,9 @@ import (
 	"relay/epic/blueprint/internal/inline"
 )
 
-// readChecklist makes a task of every open box. It reports false when the list has no boxes.
+// readChecklist makes a task of every open box. It reports false when the block is not a list with boxes.
 func readChecklist(p *parser, b *block) bool {
-	if !slices.ContainsFunc(b.first(), line.boxed) {
+	if b.kind != list || !slices.ContainsFunc(b.first(), line.boxed) {
 		return false
 	}
 	for k := range b.items {

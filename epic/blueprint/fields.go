@@ -26,7 +26,8 @@ var fields = map[string]string{
 	"allow no change": "allow no change", "plan lines": "source",
 
 	"依赖": "depends on", "依存": "depends on", "依存関係": "depends on", "abhängigkeiten": "depends on", "abhängig von": "depends on",
-	"depende de": "depends on", "dependencias": "depends on", "dependências": "depends on", "dépend de": "depends on", "dépendances": "depends on",
+	"depende de": "depends on", "dependencias": "depends on", //nolint:misspell // Spanish
+	"dependências": "depends on", "dépend de": "depends on", "dépendances": "depends on",
 	"prerequisites": "depends on", "prerequisite": "depends on", "requires": "depends on", "after": "depends on", "needs": "depends on",
 	"文件": "files", "ファイル": "files", "dateien": "files", "datei": "files", "archivos": "files", "archivo": "files", "fichiers": "files",
 	"验收标准": "criteria", "受け入れ基準": "criteria", "akzeptanzkriterien": "criteria", "criterios de aceptación": "criteria", "done when": "criteria",

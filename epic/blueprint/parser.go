@@ -277,7 +277,7 @@ func (p *parser) content(b *block) {
 	case p.cur != nil:
 		p.cur.block(b)
 	case (p.preamble || p.section > 0) && len(p.drafts) == 0 && p.ofEpic(b, false):
-	case p.section > 0 && b.kind == list && readChecklist(p, b):
+	case p.section > 0 && readChecklist(p, b):
 	case p.section > 0:
 		if p.between != nil {
 			p.skip(p.between.line, "the heading %s is not a task, and its text is part of the description of the epic", epic.Quoted(inline.Plain(p.between.text)))
@@ -302,7 +302,7 @@ func (p *parser) close() {
 	p.cur, p.between = nil, nil
 }
 
-// finish gives ids to the tasks without, and hands all to the epic.
+// finish hands the tasks to the epic, all with ids.
 func (p *parser) finish() {
 	if len(p.drafts) == 0 {
 		p.taskless = true
@@ -310,22 +310,7 @@ func (p *parser) finish() {
 		p.drafts = append(p.drafts, newDraft("T1", unreadable, p.sectAt))
 		p.groups, p.epic.Groups = nil, nil
 	}
-	taken := map[string]int{}
-	for _, d := range p.drafts {
-		taken[strings.ToUpper(d.task.ID)]++
-	}
-	next := 0
-	for _, d := range p.drafts {
-		if id := strings.ToUpper(d.task.ID); taken[id] > 1 && urgent.MatchString(id) { // of several: how urgent they are
-			d.task.ID, d.task.Priority = "", min(int(id[1]-'0'), 3)
-		}
-		for d.task.ID == "" {
-			next++
-			if id := fmt.Sprintf("T%d", next); taken[id] == 0 {
-				d.task.ID = id
-			}
-		}
-	}
+	identify(p.drafts)
 	inOrder(p, settleReferences(p))
 	p.taskless = p.taskless || len(p.drafts) == 0
 	if len(p.drafts) == 0 && len(p.done) > 0 {
@@ -340,6 +325,26 @@ func (p *parser) finish() {
 			d.task.Kind = epic.KindFeature // what commands prove needs no person
 		}
 		p.epic.Tasks = append(p.epic.Tasks, d.task)
+	}
+}
+
+// identify gives ids to the tasks without.
+func identify(drafts []*draft) {
+	taken := map[string]int{}
+	for _, d := range drafts {
+		taken[strings.ToUpper(d.task.ID)]++
+	}
+	next := 0
+	for _, d := range drafts {
+		if id := strings.ToUpper(d.task.ID); taken[id] > 1 && urgent.MatchString(id) { // of several: how urgent they are
+			d.task.ID, d.task.Priority = "", min(int(id[1]-'0'), 3)
+		}
+		for d.task.ID == "" {
+			next++
+			if id := fmt.Sprintf("T%d", next); taken[id] == 0 {
+				d.task.ID = id
+			}
+		}
 	}
 }
 

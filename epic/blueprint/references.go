@@ -17,8 +17,10 @@ func Padded(id string) string { return names.Padded(id) }
 // settleReferences puts the ids of tasks in the place of what the plan calls them, and leaves out tasks that are done. It reports names
 // that are not like those of tasks; validation reports the others. It returns whether tasks have an order of their own.
 func settleReferences(p *parser) (asked bool) {
-	p.known, p.gone = names.Of(each.Of(p.drafts, func(d *draft) string { return d.task.ID }), each.Of(p.drafts, func(d *draft) string { return d.task.Title })), map[string]bool{}
-	known, done, boxed, ids := p.known, p.gone, map[string]bool{}, slices.Sorted(maps.Values(p.known.IDs))
+	ids := each.Of(p.drafts, func(d *draft) string { return d.task.ID })
+	p.known, p.gone = names.Of(ids, each.Of(p.drafts, func(d *draft) string { return d.task.Title })), map[string]bool{}
+	known, done, boxed := p.known, p.gone, map[string]bool{}
+	ids = slices.Sorted(maps.Values(known.IDs))
 	for _, d := range p.drafts {
 		boxed[d.task.ID] = d.boxes > d.ticked // they say more than a mark, which may mean that the plan was checked
 		if done[d.task.ID] = d.done() || IsDeferred(d.task.Title); done[d.task.ID] && !d.done() {

@@ -3,6 +3,7 @@ package importer
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -17,8 +18,7 @@ func claimsBoxes(s source) bool {
 	name := strings.NewReplacer("_", " ", "-", " ").Replace(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	todo := boxesOpen.MatchString(name) || strings.EqualFold(name, "next steps")
 	marked := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 || l.Kind == markdown.Item && todo })
-	return marked && s.unclaimed() || s.isText() && !s.says(ofRelay) &&
-		markdown.BoxedPhases(s.list) > 1 && !s.skim().Named
+	return marked && s.unclaimed() || s.isText() && !s.says(ofRelay) && markdown.BoxedPhases(s.list) > 1 && !s.skim().Named
 }
 
 // says reports whether a line of a text has a form.
@@ -99,12 +99,11 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	for _, heading := range above {
 		priority = markdown.PriorityIn(heading, priority)
 	}
-	var owner *item
 	var numbered []*item
-	column := 0
+	owner, column := (*item)(nil), math.MaxInt
 	for i := range entries {
 		e := &entries[i]
-		own := owner == nil || e.Line.Indent <= column
+		own := e.Line.Indent <= column
 		if !own && r.isPart(owner, e) {
 			d.items[len(d.items)-1].below(e)
 			continue
@@ -163,8 +162,7 @@ func (r *boxReader) group(name, phase string) {
 
 // phaseOf returns the nearest heading above a section that is a phase, and the group of the section: each phase may have one called Tasks.
 func phaseOf(above [7]string, name string) (phase, label string) {
-	label = groupName(name)
-	phase = markdown.PhaseIn(above[:])
+	phase, label = markdown.PhaseIn(above[:]), groupName(name)
 	if phase != "" && phase != name {
 		label = groupName(phase + ": " + name)
 	}
@@ -203,6 +201,5 @@ func aside(d *draft, name string, body []markdown.Line) {
 
 // below takes a box below that of a task, as a criterion.
 func (it *item) below(e *markdown.Entry) {
-	text := strings.TrimSpace(e.Title + "\n" + markdown.Join(e.Below))
-	it.criteria, it.boxes = append(it.criteria, text), append(it.boxes, e.Line.N)
+	it.criteria, it.boxes = append(it.criteria, strings.TrimSpace(e.Title+"\n"+markdown.Join(e.Below))), append(it.boxes, e.Line.N)
 }

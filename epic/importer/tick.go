@@ -38,8 +38,7 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 	if err != nil {
 		return Ticked{}, err
 	}
-	data := s.data
-	out := Ticked{Data: data}
+	data, out := s.data, Ticked{}
 	var edits []placed.Edit
 	starts := placed.LineStarts(data)
 	for _, task := range tasks {

@@ -57,8 +57,10 @@ var states = map[string]state{
 		[]string{"settings.json", "settings.local.json", "hooks", "commands", "agents", "skills", "CLAUDE.md", "plugins"},
 		[]string{"projects", "sessions", "session-env", "shell-snapshots", "plugins/store"},
 	},
-	"codex":    {"CODEX_HOME", []string{".codex"}, []string{"config.toml", "hooks.json", "AGENTS.md", "prompts", "rules", "skills"}, nil},
-	"gemini":   {"", []string{".gemini"}, []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills"}, []string{"tmp", "history"}},
+	"codex": {"CODEX_HOME", []string{".codex"}, []string{"config.toml", "hooks.json", "AGENTS.md", "prompts", "rules", "skills"}, nil},
+	"gemini": {
+		"", []string{".gemini"}, []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills"}, []string{"tmp", "history"},
+	},
 	"opencode": {"", []string{".local/share/opencode", ".local/state/opencode", ".cache/opencode"}, nil, []string{"log", "storage"}},
 }
 

@@ -19,11 +19,10 @@ import (
 )
 
 type installOptions struct {
-	app    *cli.App
-	agent  string
-	user   bool
-	force  bool
-	dryRun bool
+	app   *cli.App
+	agent string
+
+	user, force, dryRun bool
 }
 
 func newCommandsCommand(a *cli.App) *cobra.Command {

@@ -25,19 +25,13 @@ import (
 type initOptions struct {
 	app       *cli.App
 	blueprint string
-	force     bool
-	dryRun    bool
-	append    bool
-	update    bool
-	yes       bool
-	auto      bool
-	json      bool
-	group     bool
 	from      string
 	issues    planning.GitHub
 	adopt     string
 	checks    []string
 	planner   string // who writes what tasks lack; "" : no agent, anyPlanner: the first usable one
+
+	force, dryRun, append, update, yes, auto, json, group bool
 }
 
 func newInitCommand(a *cli.App) *cobra.Command {

@@ -42,21 +42,19 @@ func runMCP(ctx context.Context, a *cli.App) error {
 	}
 	served := &cli.Inner{App: a, Dir: a.Dir, Epic: a.Epic, Relay: relay}
 	if p, err := a.Repository(ctx); err == nil {
-		top, inside := cli.CheckoutOfRun(ctx, a, p)
-		if inside {
+		if top, inside := cli.CheckoutOfRun(ctx, a, p); inside {
 			served.Dir = top
 			if a.Epic == "" && filepath.Base(filepath.Dir(a.Lookup("RELAY_DIR"))) == project.ListedFolder {
 				served.Epic = a.Lookup("RELAY_EPIC")
 			}
 		}
 	}
+	socket := session.SocketOfRun(ctx, a)
 	do := func(ctx context.Context, args []string, input []byte) (answer, warnings string, err error) {
-		return carryOut(ctx, served, args, input)
-	}
-	if socket := session.SocketOfRun(ctx, a); socket != "" {
-		do = func(ctx context.Context, args []string, input []byte) (answer, warnings string, err error) {
+		if socket != "" {
 			return session.AskInside(ctx, socket, args, input)
 		}
+		return carryOut(ctx, served, args, input)
 	}
 	return mcpserver.Serve(ctx, mcpserver.Options{
 		In: io.NopCloser(a.In), Out: unclosed{a.Out.Dest}, Version: project.RelayVersion(),

@@ -26,13 +26,10 @@ import (
 )
 
 type sessionsForkOptions struct {
-	app    *cli.App
-	turn   string
-	query  string
-	runner string
-	model  string
-	at     string
-	json   bool
+	app  *cli.App
+	json bool
+
+	turn, query, runner, model, at string
 }
 
 func newSessionsForkCommand(a *cli.App) *cobra.Command {

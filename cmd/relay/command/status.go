@@ -16,13 +16,10 @@ import (
 
 type statusOptions struct {
 	app      *cli.App
-	verbose  bool
-	all      bool
-	json     bool
-	watch    bool
-	schema   bool
 	short    bool // of --json, without the night: what an agent reads costs it tokens
 	playlist string
+
+	verbose, all, json, watch, schema bool
 }
 
 func newStatusCommand(a *cli.App) *cobra.Command {

@@ -100,6 +100,7 @@ func newSite(ctx context.Context, p *project.Project, o *Options) (*guard, *site
 	if err != nil {
 		return nil, nil, err
 	}
+	night.Viewer = true
 	redactor := p.Redactor()
 	s := &site{
 		o: o, live: &live{now: o.App.Now, values: redactor.Values, night: night, patience: writeWait},

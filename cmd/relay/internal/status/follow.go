@@ -21,6 +21,7 @@ type Follower struct {
 	Plan     *project.Plan
 	Last     uint64   // number of the last event
 	Warnings []string // about the records, from when they were read as a whole
+	Viewer   bool     // the process does nothing but show the night, so its memory may be bounded while a long log is read
 
 	run    string // that ends the night; "": the newest
 	tail   *attempts.Tail
@@ -82,7 +83,7 @@ func (f *Follower) Next(ctx context.Context) (tasks []string, changed bool, err 
 	if f.tail == nil { // it could not be read
 		return nil, true, f.begin(ctx)
 	}
-	if f.unread {
+	if f.unread && f.Viewer {
 		debug.SetMemoryLimit(readLimit)
 		debug.SetGCPercent(heapGrowth)
 		defer debug.SetMemoryLimit(math.MaxInt64)

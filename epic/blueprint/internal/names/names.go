@@ -18,7 +18,6 @@ type Names struct {
 	IDs    map[string]string // by names in lower case
 	sorted []string          // the keys of IDs
 	all    []string          // the tasks by their numbers, once a range is asked for
-	words  *pattern.Regexp   // that may stand before a number
 }
 
 // Of returns the names of tasks, or of other things by their ids and titles.
