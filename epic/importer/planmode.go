@@ -40,13 +40,10 @@ func claimsPlanmode(s source) bool {
 	if sectioned && skim.Named { // whose mistakes are worth naming
 		return false
 	}
-	return err != nil || !skim.Named && !sectioned && slices.ContainsFunc(steps, func(i int) bool { return isCounted(s.list[i]) })
-}
-
-// isCounted reports whether the id of a step is a number.
-func isCounted(step markdown.Line) bool {
-	id, _ := markdown.StepTitle(step)
-	return id != "" && id[0] <= '9'
+	return err != nil || !skim.Named && !sectioned && slices.ContainsFunc(steps, func(i int) bool {
+		id, _ := markdown.StepTitle(s.list[i])
+		return id != "" && id[0] <= '9'
+	})
 }
 
 // isBlueprint reports whether a blueprint has most of the steps of a text as tasks, and few others.
