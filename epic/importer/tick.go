@@ -74,10 +74,8 @@ func standing(d *draft, task Place) (it *item, why string) {
 	named := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.id != task.ID })
 	same := named
 	if task.Title != "" {
-		other := func(it *item) bool {
-			title := markdown.Clip(it.title, maxTitle)
-			return title != task.Title && !epic.Relabelled(title, task.Title)
-		}
+		title := func(it *item) string { return markdown.Clip(it.title, maxTitle) }
+		other := func(it *item) bool { return title(it) != task.Title && !epic.Relabelled(title(it), task.Title) }
 		same = slices.DeleteFunc(slices.Clone(named), other)
 		if len(same) == 0 {
 			same = slices.DeleteFunc(slices.Clone(d.items), other)
