@@ -150,7 +150,7 @@ func TestViewers(t *testing.T) {
 		body := before.get(t, "")
 		defer body.Close()
 		text, err := io.ReadAll(body)
-		return err == nil && strings.Contains(string(text), "ll 10 tasks are done")
+		return err == nil && strings.Contains(string(text), "ll 10 tasks done")
 	})
 	before.signal(t, syscall.SIGTERM)
 	l.end(before.running)

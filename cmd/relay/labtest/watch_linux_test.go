@@ -92,7 +92,7 @@ func TestWatchInATerminal(t *testing.T) {
 			s.tmux("resize-window", "-x", "20", "-y", "5")
 			s.tmux("resize-window", "-x", "100", "-y", "30")
 			s.keys("level 2", "g")
-			s.keys("a column is", "t")
+			s.keys("+ checks  ~ review", "t")
 			s.keys("left with 0", "q")
 			if seen := s.tmux("capture-pane", "-p"); !strings.Contains(seen, "the run goes on") || strings.Contains(seen, "owned") {
 				t.Errorf("it left %s", seen)
