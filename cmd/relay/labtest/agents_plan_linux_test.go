@@ -24,7 +24,7 @@ func TestRealAgentsPlan(t *testing.T) {
 			before := l.git("status", "--porcelain")
 			r := l.run("plan", "Greet the world", "--yes")
 			r.wants(t, terminal.OK)
-			r.says(t, "answer 1 of 3 cannot be used: line 4: task T1 depends on itself")
+			r.says(t, "answer 1 of 3 cannot be used: task T1 depends on itself (take the entry out), in: - **Depends on:** T1")
 			if said := r.stdout.String(); !strings.Contains(said, name+" has made this in 2 answers") {
 				t.Errorf("it says %s", said)
 			}
