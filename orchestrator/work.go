@@ -231,6 +231,7 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 	if r.state.o.ExitCode != nil {
 		code = r.state.o.ExitCode(s, err)
 	}
+	lost := r.lost(ctx)
 	var clearing errgroup.Group
 	if err == nil { // else the next run may need the copy of .git
 		clearing.Go(func() error { return r.cleared(ctx) })
@@ -240,7 +241,7 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 		stopped := attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{
 			ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Regressed: s.Regressed, Head: tip(ctx, r.state.engine.Lifecycle),
 		}}
-		if stop := r.state.store.Append(r.state.CarrySteps(stopped)...); err == nil {
+		if stop := r.state.store.Append(r.state.CarrySteps(append(lost, stopped)...)...); err == nil {
 			err = stop
 		}
 	}
@@ -294,6 +295,30 @@ func (r *run) ending(ctx context.Context, s *decide.Summary, err error) error {
 	s.NoteLooks()
 	return err
 }
+
+// lost notes what differs from the beginning of the run beside its work.
+func (r *run) lost(ctx context.Context) (events []attempts.Event) {
+	if r.state.engine.Lost == nil {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), lostWall)
+	defer stop()
+	notes, err := r.state.engine.Lost(ctx)
+	if err != nil {
+		notes = append(notes, attempts.Note{Kind: "checkout", Text: "relay could not compare your checkout with what it was: " + err.Error()})
+	}
+	r.state.WithLock(func() {
+		for _, n := range notes {
+			n.Text = r.state.Redact.Text(n.Text)
+			events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &n})
+			r.state.Notify(decide.Update{Kind: decide.Note, Text: n.Text})
+		}
+	})
+	return events
+}
+
+// lostWall bounds how long the end of a run waits for that.
+const lostWall = time.Minute
 
 // cleared removes what the run needed for itself, and tells what could not be removed.
 func (r *run) cleared(ctx context.Context) error {

@@ -102,7 +102,7 @@ func whyFile(f finder, what changes.Missing) string {
 		if why := whyIgnored(f, in); why != "" {
 			return why
 		}
-		if _, taken := f.r.Taken.Load(in); f.users(in) && !taken {
+		if f.users(in) {
 			return fmt.Sprintf("%s is in your checkout and in no commit, so task checkouts lack it: commit it, or relay.worktree.copy: [%s]", in, in)
 		}
 	}

@@ -29,8 +29,6 @@ type Runner struct {
 	Emit    func(engine.Event)
 	Now     func() time.Time
 	Env     func(a engine.Attempt, ofEpic bool) []string // of a command; ofEpic: it is not about a task
-	// Taken has the paths of files in the user's checkout that agents wrote there.
-	Taken sync.Map
 
 	begin          sync.Once
 	turns          *turns

@@ -37,6 +37,8 @@ type Abilities struct {
 	// AskFirst has the engine ask, when all is ready for an attempt's agent, whether that may begin: to make it ready takes a time.
 	// May returns why not; "": it may.
 	AskFirst func(may func(ctx context.Context, a Attempt) (why string))
+	// Lost lists at the end of a run what differs from its beginning beside the work, with the commands that bring it back; nil: nothing.
+	Lost func(ctx context.Context) ([]attempts.Note, error)
 }
 
 // Wire stands between a run and its engine.

@@ -122,3 +122,8 @@ func (c TracedCommand) TakesStash() bool { return c.Name == "stash" && c.Has("cl
 func (c TracedCommand) Has(options ...string) bool {
 	return slices.ContainsFunc(c.Args, func(arg string) bool { return slices.Contains(options, arg) })
 }
+
+// gitLine returns a git command as somebody would type it.
+func gitLine(args ...string) string {
+	return strings.Join(append([]string{"git"}, each.Of(args, plaintext.ShellWord)...), " ")
+}

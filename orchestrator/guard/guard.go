@@ -1,5 +1,5 @@
-// Package guard watches and restores what agents share with the user and with relay: the repository's configuration, refs and hooks, the
-// user's checkout, and relay's files.
+// Package guard watches and restores what agents share with the user and with relay: the repository's configuration, refs and hooks, and
+// relay's files.
 //
 // guard.go watches what agents share with the user and with relay: relay's own files, .git, the stash, files that the user's tools read,
 // and the remotes. It puts back what an attempt changed of it, and says what it saw; what that means is for package verdict.
@@ -12,10 +12,8 @@
 //
 // gittrace.go reads the git commands that an agent has run, as git itself writes them down (GIT_TRACE2_EVENT).
 //
-// watch.go watches the user's own checkout and repository while agents work elsewhere: nothing keeps an agent from a folder whose path it
-// knows. It takes a copy of what is not committed when the run begins, finds out what has changed since, and gives for each change the
-// command that takes it back. The user may be at work there too, so it blames no agent. It copies files that an attempt's own tool calls
-// wrote there into the attempt's slot: they are its work.
+// usercheckout.go copies what is not committed in the user's own checkout while agents work elsewhere, and compares it at the end of the
+// run. The user may work there too, so it blames no agent.
 package guard
 
 import (

@@ -111,7 +111,6 @@ type Work struct {
 	Reviewed      []string `json:"reviewed,omitempty"`       // files that a task of the kind review changes and does not name, but for new documents
 	Documents     bool     `json:"documents,omitempty"`      // it changes only documents, which the task does not ask for
 	Merged        []string `json:"merged,omitempty"`         // branches of the user's that the agent merged
-	Beside        []string `json:"beside,omitempty"`         // files that the agent wrote in the user's checkout and that may not be its own, in words
 	Outside       []string `json:"outside,omitempty"`        // files that git does not take into a commit
 	Ignored       []string `json:"ignored,omitempty"`        // files that the agent made, that the task names and that git ignores
 	Empty         bool     `json:"empty,omitempty"`          // nothing has changed

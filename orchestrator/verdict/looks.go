@@ -75,11 +75,6 @@ var looks = []look{
 		},
 	},
 	{
-		Cause: "from your checkout",
-		Seen:  "the agent wrote files of the work in your checkout, where relay cannot be certain that all of it is the agent's own",
-		found: func(e *Evidence) []string { return slices.Clone(e.Work.Beside) },
-	},
-	{
 		Cause: "proved nothing", Approval: true,
 		Seen: "no check failed before the work, and the task's checks, or the epic's if it has none, ran no test; or all checks pass too " +
 			"without the content of the code that the work changes; or it changes only documents that the task does not ask for",

@@ -72,13 +72,6 @@ func TestLooks(t *testing.T) {
 		},
 		{
 			func(e *Evidence) {
-				e.Work.Beside = []string{"it takes a.go from your checkout, and you had changed it before the run"}
-			},
-			attempts.Look{Cause: "from your checkout", Text: "it takes a.go from your checkout, and you had changed it before the run"},
-			"it takes a.go from your checkout, and you had changed it before the run",
-		},
-		{
-			func(e *Evidence) {
 				e.Panel = &Panel{Seconded: true, Missing: []Absent{{Fault: ReviewerEnd(runners.Auth), Why: "ann is not logged in"}}}
 			},
 			attempts.Look{Cause: "reviewer out", Text: "it has not been reviewed by all: ann is not logged in"},

@@ -30,7 +30,6 @@ type checkout struct {
 
 	traces string                // folder in which git writes down what the agent has it do; "" : it does not
 	did    []guard.TracedCommand // by the agent, since the guard looked before
-	view   guard.CheckoutView    // of the user's checkout
 }
 
 // isAlone reports whether what was just found can only be the doing of one attempt.
@@ -102,7 +101,7 @@ func (c *checkout) traced(folder string, env []string) []string {
 	if c.tree == nil {
 		return env
 	}
-	c.traces, c.view.Turned = folder, true
+	c.traces = folder
 	if os.MkdirAll(c.traces, 0o700) != nil {
 		return env
 	}

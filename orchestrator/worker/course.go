@@ -47,8 +47,6 @@ type snapshot struct {
 type place interface {
 	// open readies the place for the agent and sets t.c; what it finds in the way goes into t.ev.Ready.
 	open(ctx context.Context, t *attempt) error
-	// begin begins the time in which an agent's code runs.
-	begin(ctx context.Context, t *attempt) error
 	// leave returns why an agent may not be asked now; "": it may.
 	leave(ctx context.Context, a engine.Attempt) (why string)
 	// look puts back what was done outside the attempt's checkout, beside what the guard of the run does.

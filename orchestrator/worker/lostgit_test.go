@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"relay/attempts"
 	"relay/epic"
 	"relay/reanchor/git"
 	"relay/reanchor/git/repotest"
@@ -31,7 +30,7 @@ func TestVaultOfALinkedWorktree(t *testing.T) {
 func TestTheUsersBranchWithoutACommit(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t)
-	one := y.proved("T1", `echo 1 > one; unset GIT_TRACE2_EVENT; cd `+y.Root+`
+	one := y.proved("T1", `echo 1 > one; cd `+y.Root+`
 		echo mine > mine.txt; git add mine.txt; git commit -qm mine
 		git branch -q pages; git branch -q -D pages
 		git switch -q --orphan pages; echo page > index.html; git add index.html`)
@@ -39,8 +38,9 @@ func TestTheUsersBranchWithoutACommit(t *testing.T) {
 		t.Error(got)
 	}
 	two := y.proved("T2", "echo 2 > two")
-	if notes := append(one.Result.Notes, two.Result.Notes...); len(notes) != 1 || notes[0].Text != "your checkout is on pages and no longer on main; if that was not you, there: git switch main" {
-		t.Errorf("%+v", notes)
+	lost, err := y.life.Lost(t.Context())
+	if notes := append(append(one.Result.Notes, two.Result.Notes...), lost...); err != nil || len(notes) > 0 {
+		t.Errorf("%+v, %v", notes, err)
 	}
 	if got := y.Git("symbolic-ref", "HEAD") + " " + y.Git("ls-files") + " " + y.Git("log", "-1", "--format=%s", "main"); got != "refs/heads/pages index.html mine" {
 		t.Error(got)
@@ -48,35 +48,23 @@ func TestTheUsersBranchWithoutACommit(t *testing.T) {
 	y.Wants(map[string]string{"index.html": "page\n", ".agents-os/relay/git-damaged/HEAD": "-"})
 }
 
-// That the branch is gone that the user has checked out is told with the command that brings it back.
+// The end of a run notes that the branch is gone that the user has checked out, with the command that brings it back.
 func TestTheUsersBranchIsDeleted(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, before, noted string }{
-		{"as it was", "true", "main in your checkout leads to no commit any more; if that was not you, there: git update-ref refs/heads/main "},
-		{"with a new commit", "git commit -q --allow-empty -m mine", "main in your checkout leads to no commit any more; "},
-		{"visited", "git switch -q -c other; git commit -q --allow-empty -m other; git switch -q main; git commit -q --allow-empty -m mine", "main in your "},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			y := newSlotLab(t)
-			ready := y.proved("T1", "echo 1 > one")
-			y.Sh(c.before + `; git branch -f side; echo staged > staged.txt; git add staged.txt`)
-			was := y.Git("rev-parse", "main")
-			f := y.does("T2", "echo 2 > two; unset GIT_TRACE2_EVENT; cd "+y.Root+"; git update-ref -d refs/heads/main").Result
-			if got := texts(f.Notes); f.Outcome != attempts.Success || !strings.HasPrefix(got, c.noted) {
-				t.Fatalf("%s: %s, %q", f.Outcome, f.Receipt.ErrorSummary, got)
-			}
-			if got := y.step(ready); got != "T1 success" {
-				t.Error(got)
-			}
-			y.Sh(texts(f.Notes)[strings.LastIndex(texts(f.Notes), "git update-ref"):])
-			y.holds("one")
-			if got := y.Git("rev-parse", "HEAD", "main", "side"); got != was+"\n"+was+"\n"+was {
-				t.Errorf("got %s, want %s", got, was)
-			}
-			if got := y.Git("status", "--porcelain"); got != "A  staged.txt" {
-				t.Errorf("status is %q", got)
-			}
-		})
+	y := newSlotLab(t)
+	y.Sh("echo staged > staged.txt; git add staged.txt")
+	was := y.Git("rev-parse", "main")
+	if got := y.step(y.proved("T1", "echo 1 > one; cd "+y.Root+"; git update-ref -d refs/heads/main")); got != "T1 success" {
+		t.Error(got)
+	}
+	notes, err := y.life.Lost(t.Context())
+	if got := texts(notes); err != nil || got != "main in your repository is gone; if that was not you, there: git update-ref refs/heads/main "+was {
+		t.Fatalf("%q, %v", got, err)
+	}
+	_, undo, _ := strings.Cut(texts(notes), "there: ")
+	y.Sh(undo)
+	y.holds("one")
+	if got := y.Git("rev-parse", "HEAD") + y.Git("status", "--porcelain"); got != was+"A  staged.txt" {
+		t.Errorf("got %s, want %s", got, was)
 	}
 }

@@ -8,11 +8,9 @@
 // fault of its agent is put back for the next attempt. A failed attempt is kept as refs/relay/EPIC/TASK/N and changes.patch; what
 // that ref pointed to before, for another ledger of the same epic id, stays reachable as refs/relay-moved/COMMIT.
 //
-// With isolation none and shared agents work in the user's own checkout, where nothing prevents what an agent does. A
-// snapshot (refs/relay-checkout/EPIC/RUN) has what was not committed when the run began. After each attempt relay reports what
-// differs, with the command that restores it. The user may work there too, so a change by itself gates no task: what does is
-// git's own record of what the agent made it do (GIT_TRACE2_EVENT), which also shows who pushed or took entries from the user's
-// stash.
+// With isolation none and shared agents work in the user's own checkout, where nothing prevents what an agent does. With
+// worktrees a copy (refs/relay-checkout/EPIC/RUN) has what was not committed there when the run began. The end of the run notes what
+// differs, with the command that brings it back: the user may have worked there too.
 package worker
 
 import (
@@ -53,7 +51,7 @@ func inSlots(s *slotEngine) *Local {
 	after := slotEpilogue(l)
 	return &Local{run: s.run, slots: l, Abilities: engine.Abilities{
 		Engine: s, Merger: s.merger, Lifecycle: l, Follower: l, Rechecker: after, Reviewer: after,
-		AskFirst: func(may func(ctx context.Context, a engine.Attempt) string) { s.mayAsk = may },
+		Lost: l.Lost, AskFirst: func(may func(ctx context.Context, a engine.Attempt) string) { s.mayAsk = may },
 	}}
 }
 

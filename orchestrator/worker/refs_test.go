@@ -49,7 +49,7 @@ func TestBranchesAreTheUsers(t *testing.T) {
 	}
 }
 
-// What goes from the user's repository while an agent is at work, who may know its path, is told with the way back.
+// The end of a run notes what went from the user's repository and checkout, which an agent may reach by their paths, with the way back.
 func TestBranchesByPath(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ script, noted string }{
@@ -57,24 +57,30 @@ func TestBranchesByPath(t *testing.T) {
 		"deletes a tag":    {"git tag -d v1", "tags/v1 in your repository is gone; if that was not you, there: git update-ref refs/tags/v1 "},
 		"moves a branch":   {"git branch -q -f feature HEAD", "feature in your repository went from FEATURE to MAIN; if that was not you, there: git update-ref refs/heads/feature "},
 		"moves it on":      {"git branch -q -f old HEAD", ""},
+		"resets":           {"git reset -q --hard HEAD~1", "main in your repository went from MAIN to OLD; if that was not you, there: git reset --keep "},
+		"commits":          {"git commit -q --allow-empty -m mine", ""},
 		"makes some":       {"git branch side; git tag v9", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			slowtest.OneIn(t, 3)
 			t.Parallel()
-			y := newSlotLab(t)
-			y.Sh("git branch old; echo s >> seed.txt; git commit -qam s; git switch -q -c feature HEAD~1; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1; git pack-refs --all")
-			before := y.Git("for-each-ref", "refs/heads/feature", "refs/tags/v1")
-			c.noted = strings.NewReplacer("FEATURE", y.Git("rev-parse", "--short=12", "feature"), "MAIN", y.Git("rev-parse", "--short=12", "main")).Replace(c.noted)
+			l := newLab(t, "true")
+			l.Sh("git branch old; echo s >> seed.txt; git commit -qam s; git switch -q -c feature HEAD~1; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1; git pack-refs --all")
+			y := l.inSlots(l.slotOptions())
+			look := "git for-each-ref refs/heads/feature refs/tags/v1; git rev-parse main; git status --porcelain"
+			before := y.Sh(look)
+			c.noted = strings.NewReplacer("OLD", y.Git("rev-parse", "--short=12", "old"), "FEATURE", y.Git("rev-parse", "--short=12", "feature"), "MAIN", y.Git("rev-parse", "--short=12", "main")).Replace(c.noted)
 			f := y.does("T1", "echo x > x; cd "+y.Root+"; env -u GIT_CEILING_DIRECTORIES sh -c '"+c.script+"'").Result
-			if got := texts(f.Notes); f.Outcome != attempts.Success || !strings.HasPrefix(got, c.noted) || c.noted == "" && got != "" {
-				t.Errorf("%s: noted %q, want %q", f.Outcome, got, c.noted)
+			notes, err := y.life.Lost(y.Context())
+			if got := texts(notes); err != nil || f.Outcome != attempts.Success || texts(f.Notes) != "" || !strings.HasPrefix(got, c.noted) || c.noted == "" && got != "" {
+				t.Errorf("%s: noted %q, want %q, %v", f.Outcome, got, c.noted, err)
 			}
-			if c.noted != "" {
-				y.Sh(texts(f.Notes)[strings.LastIndex(texts(f.Notes), "git update-ref"):])
+			if c.noted == "" {
+				return
 			}
-			if after := y.Git("for-each-ref", "refs/heads/feature", "refs/tags/v1"); after != before {
-				t.Errorf("what is told brings back\n%s", after)
+			_, undo, _ := strings.Cut(texts(notes), "there: ")
+			if y.Sh(undo); y.Sh(look) != before {
+				t.Errorf("%s brings back\n%s", undo, y.Sh(look))
 			}
 		})
 	}

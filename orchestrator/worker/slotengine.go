@@ -36,8 +36,7 @@ type slotEngine struct {
 	headGuard   *integration.TipGuard // of the head of integration
 	merger      *merge.Merger
 
-	userCheckout *guard.CheckoutWatch // nil: relay has no copy of it
-	mayAsk       func(ctx context.Context, a engine.Attempt) (why string)
+	mayAsk func(ctx context.Context, a engine.Attempt) (why string)
 }
 
 func newSlotEngine(g *workspace) *slotEngine {

@@ -24,6 +24,7 @@ type slotLifecycle struct {
 	s          *slotEngine
 	ledgerView *integration.LedgerView // of the integration branch; nil: it was not read, or is this run's by now
 	from       string                  // where the integration branch ended when the run began
+	users      *guard.UserCheckout     // nil: relay has no copy of it
 	stay       []string                // in words: what stays when the run ends, besides slots and branches
 }
 
@@ -104,8 +105,8 @@ func (l *slotLifecycle) compareSteering(ctx context.Context) error {
 	})
 }
 
-// Begin makes all ready for the first attempt: the integration branch, the files that slots get, and the watches of what is the
-// user's. Without a copy of the user's checkout the run continues, and says so when it ends.
+// Begin makes all ready for the first attempt: the integration branch, the files that slots get, and a copy of the
+// user's checkout. Without one the run continues, and says so when it ends.
 func (l *slotLifecycle) Begin(ctx context.Context) error {
 	if err := l.Awake(ctx); err != nil { // nothing is begun that the next run would have to look at
 		return err
@@ -114,14 +115,19 @@ func (l *slotLifecycle) Begin(ctx context.Context) error {
 		return err
 	}
 	g := l.s.run
-	watch, warning := guard.WatchCheckout(ctx, guard.CheckoutOptions{
-		Home: g.home, Ref: "refs/relay-checkout/" + g.o.Epic.ID + "/" + g.o.Run, Index: filepath.Join(g.o.Dir, "user-index"),
-		Now: g.now, Taken: &g.checks.Taken,
-	})
-	if l.s.userCheckout = watch; warning != "" {
+	users, warning := guard.CopyCheckout(ctx, g.home, "refs/relay-checkout/"+g.o.Epic.ID+"/"+g.o.Run, filepath.Join(g.o.Dir, "user-index"))
+	if l.users = users; warning != "" {
 		l.stay = append(l.stay, warning)
 	}
 	return nil
+}
+
+// Lost lists what the user's repository and checkout no longer have of what they had when the run began.
+func (l *slotLifecycle) Lost(ctx context.Context) ([]attempts.Note, error) {
+	if l.users == nil {
+		return nil, nil
+	}
+	return l.users.Lost(ctx)
 }
 
 // excludesName lists, below a run's folder, what agents' git ignores.
@@ -158,12 +164,12 @@ func (l *slotLifecycle) Reserve(a engine.Attempt) {
 func (l *slotLifecycle) Close(ctx context.Context) ([]string, error) {
 	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
-	var watching error
-	if l.s.userCheckout != nil {
-		watching = l.s.userCheckout.Close(ctx)
+	var forgetting error
+	if l.users != nil {
+		forgetting = l.users.Close(ctx)
 	}
 	stay, err := l.removeSlots(ctx)
-	return stay, errors.Join(err, watching, l.s.pool.Close(), l.s.integration.Unpin(ctx))
+	return stay, errors.Join(err, forgetting, l.s.pool.Close(), l.s.integration.Unpin(ctx))
 }
 
 // removeSlots removes the slots but for what is nowhere else, and says what stays.

@@ -15,7 +15,6 @@ import (
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/git/worktree"
-	"relay/orchestrator/guard"
 	"relay/orchestrator/provision"
 	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
@@ -29,8 +28,7 @@ type slotPlace struct {
 	name  string            // of the slot
 	inner map[string]string // what submodules had before the agent that is nowhere else
 
-	strays slot.Strays            // work that the agent left elsewhere in the slot
-	beside *guard.CheckoutAttempt // what it wrote in the user's checkout; nil: that is not watched
+	strays slot.Strays // work that the agent left elsewhere in the slot
 }
 
 // use has the attempt work in a repository.
@@ -131,42 +129,13 @@ func (p *slotPlace) recordProvisioned(ctx context.Context, t *attempt) error {
 	return user.Save(list)
 }
 
-// begin begins to watch the user's checkout for the attempt: what has changed before is not its agent's, and while no
-// agent was at work the user's.
-func (p *slotPlace) begin(ctx context.Context, t *attempt) error {
-	if watch := p.e.userCheckout; watch != nil {
-		var err error
-		if p.e.alone() {
-			_, err = watch.Check(ctx, false)
-		}
-		t.c.view.Seen = len(watch.Changes())
-		p.beside = &guard.CheckoutAttempt{
-			Task: t.a.Task.ID, Folder: t.files.Folder, Slot: t.c.repo.Root(), MaxFile: p.e.run.o.Limits.MaxFile,
-			Began: p.e.run.now(),
-		}
-		if watch.Enter(p.beside); git.Unasked(err) != nil {
-			return git.Unasked(err)
-		}
-	}
-	p.e.run.guard.Enter()
-	t.end = p.e.run.guard.Leave
-	return nil
-}
-
 // leave asks the run whether an agent may be asked now.
 func (p *slotPlace) leave(ctx context.Context, a engine.Attempt) (why string) {
 	return p.e.mayAsk(ctx, a)
 }
 
-// look takes what the agent wrote in the user's checkout, reports what else has changed there, and puts the integration branch back.
+// look puts the integration branch back.
 func (p *slotPlace) look(ctx context.Context, t *attempt) error {
-	if p.beside != nil {
-		took, err := p.e.userCheckout.Take(ctx, p.beside, t.f.Note)
-		t.f.ClaimedFiles = append(t.f.ClaimedFiles, took...)
-		if err = errors.Join(err, p.e.userCheckout.Report(ctx, &t.c.view, t.c.did, &t.seen)); err != nil {
-			return err
-		}
-	}
 	return p.e.lookAtHead(ctx, t.c, &t.seen)
 }
 
@@ -187,7 +156,7 @@ func (p *slotPlace) reopen(ctx context.Context, t *attempt) (gone bool, err erro
 	}
 	p.use(t, p.name, repo)
 	t.c.tree.User.Inherit(&before.tree.User)
-	t.c.config, t.c.traces, t.c.view = before.config, before.traces, before.view
+	t.c.config, t.c.traces = before.config, before.traces
 	if remade {
 		t.f.Note("worktree", "the repository that "+id+" worked in was damaged or removed: its files are committed again")
 	}
@@ -211,9 +180,6 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]git.Change, error
 	p.strays.Tree, p.strays.Base = t.c.tree, t.a.Base
 	names, err := collect.CommitStrays(ctx, &t.work, &p.strays, t.other)
 	t.other = false
-	if p.beside != nil {
-		t.ev.Work.Beside = p.beside.Doubts
-	}
 	for _, n := range names {
 		if n.Code != "M" && n.Code != "D" && p.e.benches.Files.Has(n.Path) {
 			t.ev.Work.Brought = append(t.ev.Work.Brought, n.Path)

@@ -145,12 +145,6 @@ func (p *userPlace) open(_ context.Context, t *attempt) error {
 	return nil
 }
 
-func (p *userPlace) begin(_ context.Context, t *attempt) error {
-	p.e.run.guard.Enter()
-	t.end = p.e.run.guard.Leave
-	return nil
-}
-
 func (p *userPlace) leave(context.Context, engine.Attempt) string   { return "" }
 func (p *userPlace) look(context.Context, *attempt) error           { return nil }
 func (p *userPlace) reopen(context.Context, *attempt) (bool, error) { return false, nil }

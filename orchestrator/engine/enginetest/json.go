@@ -44,6 +44,12 @@ func (JSON) Engine(of engine.Abilities) engine.Abilities {
 			of.AskFirst(func(ctx context.Context, a engine.Attempt) string { return sent(may(ctx, sent(a))) })
 		}
 	}
+	if of.Lost != nil {
+		a.Lost = func(ctx context.Context) ([]attempts.Note, error) {
+			notes, err := of.Lost(ctx)
+			return sent(notes), err
+		}
+	}
 	return a
 }
 

@@ -123,11 +123,6 @@ func (s *Snapshot) Changed(ctx context.Context) ([]string, error) {
 	return s.list(ctx, "diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")
 }
 
-// Added lists the files that are new since then, without those that git ignores.
-func (s *Snapshot) Added(ctx context.Context) ([]string, error) {
-	return s.list(ctx, "ls-files", "--others", "--exclude-standard", "-z")
-}
-
 func (s *Snapshot) list(ctx context.Context, args ...string) ([]string, error) {
 	out, err := s.repo.Run(ctx, git.Call{Limit: git.MaxPrinted, Env: []string{"GIT_INDEX_FILE=" + s.index}, Args: args})
 	return slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == "" || slices.Contains(s.Large, p) }), err
