@@ -10,8 +10,6 @@
 // gitconfig_guard.go keeps the configuration by which git reads and writes the user's repository as the user has it while agents run:
 // configuration and info files, and the user's own files for all repositories.
 //
-// gittrace.go reads the git commands that an agent has run, as git itself writes them down (GIT_TRACE2_EVENT).
-//
 // usercheckout.go copies what is not committed in the user's own checkout while agents work elsewhere, and compares it at the end of the
 // run. The user may work there too, so it blames no agent.
 package guard
@@ -43,7 +41,7 @@ type Guard struct {
 	Stash   *worktree.StashGuard
 	Rules   *ConfigGuard           // the configuration and the info files of the repository
 	Tools   *provision.ConfigWatch // files that the user's tools read
-	noPush  noPush                 // its zero value: agents may push
+	noPush  []string               // settings of agents' git; nil: they may push
 
 	ignore  []byte // relay's own .gitignore
 	watched watchedFiles
@@ -52,10 +50,8 @@ type Guard struct {
 // Site is the checkout that an attempt works in, or where checks and reviewers have run.
 type Site struct {
 	Repo   *git.Repo
-	Shared bool                       // with other attempts, so that changes belong to none
-	Alone  func() bool                // whether what is found now can only be the doing of one attempt
-	Own    func(worktree string) bool // whether a folder is a checkout of the run's
-	Did    []TracedCommand            // by the attempt's agent, since the last look
+	Shared bool        // with other attempts, so that changes belong to none
+	Alone  func() bool // whether what is found now can only be the doing of one attempt
 }
 
 // Ledger restores the parts of the ledger that agents must not change.
@@ -211,7 +207,7 @@ func (w *Guard) mendRepository(ctx context.Context, at Site, s *Sightings) error
 	if err != nil || w.Options.Isolation != engine.IsolationNone {
 		return err
 	}
-	notes, err := w.Stash.Mend(ctx, slices.ContainsFunc(at.Did, TracedCommand.TakesStash))
+	notes, err := w.Stash.Mend(ctx)
 	for _, text := range notes {
 		s.Note("stash", text)
 	}

@@ -18,14 +18,14 @@ import (
 
 // Files names the files of one attempt.
 type Files struct {
-	Folder, Brief, Result, Transcript, Stderr, End, Patch, Checks, Review, Traces string
+	Folder, Brief, Result, Transcript, Stderr, End, Patch, Checks, Review string
 }
 
 // Of names the files of an attempt, below the folder of its epic.
 func Of(dir string, a engine.Attempt) Files {
 	p := In(filepath.Join(dir, "runs", a.Run, a.Task.ID, fmt.Sprint(a.Number)))
 	in := func(name string) string { return filepath.Join(p.Folder, name) }
-	p.Patch, p.Checks, p.Review, p.Traces = in("changes.patch"), in("checks"), in("review"), in("git")
+	p.Patch, p.Checks, p.Review = in("changes.patch"), in("checks"), in("review")
 	return p
 }
 

@@ -90,7 +90,7 @@ func (ag *agent) turn(ctx context.Context, p relayfiles.Files, u turn) (runners.
 	doing := ""
 	req := p.Request(&o.Limits, wall)
 	req.Mark, req.Dir, req.Result, req.Model = a.Mark(), c.repo.Root(), result, a.Model
-	req.Env = c.traced(t.files.Traces, c.agentEnv(a, result))
+	req.Env = c.agentEnv(a, result)
 	req.Schema, req.Unsteered = runners.ResultSchema(string(a.Task.Kind)), !u.ended && c.steered()
 	req.Ended, req.Session, req.NewSession, req.Spent = u.ended, u.session, u.begin, u.used
 	req.Observe = func(e runners.Event) {

@@ -3,9 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"relay/orchestrator/bench"
 	"relay/orchestrator/engine"
@@ -28,8 +25,6 @@ type checkout struct {
 	alone   func() bool // whether no other agent or check is at work now; nil: see isAlone
 	config  string      // the configuration of agent CLIs before any agent; see steered
 
-	traces string                // folder in which git writes down what the agent has it do; "" : it does not
-	did    []guard.TracedCommand // by the agent, since the guard looked before
 }
 
 // isAlone reports whether what was just found can only be the doing of one attempt.
@@ -40,22 +35,13 @@ func (c *checkout) isAlone() bool {
 	return c.tree != nil || c.run.o.Jobs == 1 && c.run.guard.Backup.Alone()
 }
 
-// within reports whether a folder is a checkout of the run's.
-func (c *checkout) within(worktree string) bool {
-	return worktree != "" && (worktree == c.run.home.Root() || worktree == c.repo.Root() ||
-		strings.HasPrefix(worktree, c.run.o.Worktree.Dir+string(filepath.Separator)))
-}
-
 // site is the checkout as the guard sees it.
 func (c *checkout) site() guard.Site {
-	return guard.Site{Repo: c.repo, Shared: c.tree == nil, Alone: c.isAlone, Own: c.within, Did: c.did}
+	return guard.Site{Repo: c.repo, Shared: c.tree == nil, Alone: c.isAlone}
 }
 
 // look has the guard look at what the code of an attempt did.
 func (c *checkout) look(ctx context.Context, seen *guard.Sightings) error {
-	if c.tree != nil { // several attempts share c otherwise, and no trace is kept
-		c.did = guard.TakeTrace(c.traces)
-	}
 	return c.run.guard.Look(ctx, c.site(), seen)
 }
 
@@ -93,19 +79,6 @@ func (c *checkout) agentEnv(a engine.Attempt, result string) []string {
 		settings = append(settings, "core.excludesFile="+c.run.excludes)
 	}
 	return append(env, runners.GitSettings(env, settings...)...)
-}
-
-// traced adds to an agent's environment that git writes down its commands. Without the folder git does not. Side by side in
-// one checkout it is not asked to: changes belong to no task there.
-func (c *checkout) traced(folder string, env []string) []string {
-	if c.tree == nil {
-		return env
-	}
-	c.traces = folder
-	if os.MkdirAll(c.traces, 0o700) != nil {
-		return env
-	}
-	return append(env, guard.TraceEnv(c.traces)...)
 }
 
 // steered reports whether the configuration of agent CLIs in a checkout is not what the user had when the run began: then

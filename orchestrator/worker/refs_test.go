@@ -122,7 +122,7 @@ func TestUserGoesOnWorking(t *testing.T) {
 			if err := os.WriteFile(user, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			f := y.does("T2", "echo 2 > two; git add two; git commit -qm two; env -u GIT_CEILING_DIRECTORIES -u GIT_TRACE2_EVENT sh "+user).Result
+			f := y.does("T2", "echo 2 > two; git add two; git commit -qm two; env -u GIT_CEILING_DIRECTORIES sh "+user).Result
 			if f.Outcome != attempts.Success || f.Gate != "" || strings.Contains(texts(f.Notes), "put it back") || strings.Contains(texts(f.Notes), "an agent") {
 				t.Errorf("%s: %s; %q", f.Outcome, f.Receipt.ErrorSummary, texts(f.Notes))
 			}

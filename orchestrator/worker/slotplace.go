@@ -156,7 +156,7 @@ func (p *slotPlace) reopen(ctx context.Context, t *attempt) (gone bool, err erro
 	}
 	p.use(t, p.name, repo)
 	t.c.tree.User.Inherit(&before.tree.User)
-	t.c.config, t.c.traces = before.config, before.traces
+	t.c.config = before.config
 	if remade {
 		t.f.Note("worktree", "the repository that "+id+" worked in was damaged or removed: its files are committed again")
 	}

@@ -125,7 +125,7 @@ func (r *ruleset) showFolder(s *Sandbox, works bool) {
 	}
 }
 
-// own adds what only this process has: its folder for temporary files, its result and its traces of git, and its caches.
+// own adds what only this process has: its folder for temporary files, its result and its caches.
 func (r *ruleset) own(s *Sandbox, works bool) {
 	if temp := r.variable("TMPDIR"); temp != "" && temp != s.Temp {
 		r.set(Writable, temp)
@@ -136,7 +136,7 @@ func (r *ruleset) own(s *Sandbox, works bool) {
 		f, _ := os.OpenFile(progress, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) // a process inside cannot make it
 		_ = f.Close()
 	}
-	r.set(Writable, filepath.Dir(result), progress, r.variable("GIT_TRACE2_EVENT"))
+	r.set(Writable, filepath.Dir(result), progress)
 	r.set(ReadOnly, r.variable("RELAY_PROMPT"))
 	if s.State == "" {
 		return
