@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"relay/reanchor/git"
@@ -85,16 +84,6 @@ func (b *Backup) Mend(ctx context.Context, repo *git.Repo) (string, error) {
 		return "", nil
 	}
 	return b.Restore(ctx, sound)
-}
-
-// Alone reports whether no other run in this checkout has a copy beside this one. A lock in .git would not tell: it goes
-// with .git.
-func (b *Backup) Alone() bool {
-	beside, _ := os.ReadDir(filepath.Dir(b.Store))
-	own := filepath.Base(b.Store)
-	return !slices.ContainsFunc(beside, func(e fs.DirEntry) bool {
-		return !slices.Contains([]string{putBackLock, own, own + ".new", own + ".file"}, e.Name())
-	})
 }
 
 // Gone reports whether .git is no longer there, or only what somebody has written into its place since: relay's own

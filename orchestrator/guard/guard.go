@@ -7,9 +7,6 @@
 // backup.go keeps a copy of a checkout's .git while agents work in the user's own checkout (isolation none), and puts .git back from it.
 // Slots need none.
 //
-// gitconfig_guard.go keeps the configuration by which git reads and writes the user's repository as the user has it while agents run:
-// configuration and info files, and the user's own files for all repositories.
-//
 // usercheckout.go copies what is not committed in the user's own checkout while agents work elsewhere, and compares it at the end of the
 // run. The user may work there too, so it blames no agent.
 package guard
@@ -23,7 +20,6 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/worktree"
@@ -39,7 +35,6 @@ type Guard struct {
 	Lock    engine.Lock // nil: none
 	Backup  *Backup     // of .git, where agents work in the user's own checkout
 	Stash   *worktree.StashGuard
-	Rules   *ConfigGuard           // the configuration and the info files of the repository
 	Tools   *provision.ConfigWatch // files that the user's tools read
 	noPush  []string               // settings of agents' git; nil: they may push
 
@@ -50,8 +45,8 @@ type Guard struct {
 // Site is the checkout that an attempt works in, or where checks and reviewers have run.
 type Site struct {
 	Repo   *git.Repo
-	Shared bool        // with other attempts, so that changes belong to none
-	Alone  func() bool // whether what is found now can only be the doing of one attempt
+	Shared bool // with other attempts, so that changes belong to none
+	Users  bool // it is the user's own, where one attempt works at a time: what changes meanwhile is its doing
 }
 
 // Ledger restores the parts of the ledger that agents must not change.
@@ -78,25 +73,10 @@ func (s *Sightings) ByAgent(why string) {
 	s.Why = plaintext.FirstOf(s.Why, why)
 }
 
-// IfAlone records what was done during the attempt. Side by side relay cannot know whose doing it was: the note stands alone.
-func (s *Sightings) IfAlone(at Site, why string) {
-	if at.Alone() {
-		s.Why = why
-	}
-}
-
-// Tampering records what was found in the repository or in files of the user's tools.
-func (s *Sightings) Tampering(at Site, m Tampering) {
-	s.Note("tamper", m.Text)
-	if m.Serious {
-		s.IfAlone(at, m.Text)
-	}
-}
-
 // New returns the guard of a run. Unless agents may push, it looks at the remotes of the repository.
 func New(ctx context.Context, o *engine.LocalOptions, home *git.Repo) (*Guard, error) {
 	w := &Guard{
-		Options: o, Home: home, Stash: &worktree.StashGuard{Repo: home, Epic: o.Epic.ID}, Rules: &ConfigGuard{Repo: home, Env: o.Env},
+		Options: o, Home: home, Stash: &worktree.StashGuard{Repo: home, Epic: o.Epic.ID},
 	}
 	for _, path := range o.Files {
 		changed := plaintext.Capped(path, 200) + " was changed; this run uses the old version, and the next one the new: if that was not you, look at it"
@@ -110,11 +90,9 @@ func New(ctx context.Context, o *engine.LocalOptions, home *git.Repo) (*Guard, e
 		GitDir: filepath.Join(home.Root(), ".git"), Store: plaintext.FirstOf(o.BackupDir, filepath.Join(o.Dir, "git-copy", "own")),
 		Aside: filepath.Join(o.Dir, "git-damaged"),
 	}
-	shared := home.CommonDir()
-	files := []string{filepath.Join(shared, "objects", "info", "alternates")}
-	files = append(files, each.Of(hooks, func(name string) string { return filepath.Join(shared, "hooks", name) })...)
 	w.Tools = &provision.ConfigWatch{
-		Env: append(append([]string{}, o.Env...), o.CommandEnv...), Files: files, Folder: filepath.Join(o.Dir, "runs", o.Run, "user"),
+		Env: append(append([]string{}, o.Env...), o.CommandEnv...), Repo: home, Shared: o.Isolation == engine.IsolationShared,
+		Folder: filepath.Join(o.Dir, "runs", o.Run, "user"),
 	}
 	if o.Push {
 		return w, nil
@@ -122,23 +100,6 @@ func New(ctx context.Context, o *engine.LocalOptions, home *git.Repo) (*Guard, e
 	var err error
 	w.noPush, err = refusePush(ctx, home)
 	return w, err
-}
-
-// hooks are those that a person's own git runs in the morning. relay's runs none.
-var hooks = []string{
-	"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-merge", "post-rewrite", "pre-rebase", "pre-push",
-}
-
-// Enter begins a time in which an agent's code runs; Leave ends it.
-func (w *Guard) Enter() {
-	w.Rules.Enter()
-	w.Tools.Enter()
-}
-
-// Leave ends it.
-func (w *Guard) Leave() {
-	w.Tools.Leave()
-	w.Rules.Leave()
 }
 
 // Look puts back what an attempt did to relay's own files, to .git and to what the user's tools read. It is called whenever code that an
@@ -163,14 +124,14 @@ func (w *Guard) Look(ctx context.Context, at Site, s *Sightings) error {
 	if err != nil {
 		return err
 	}
-	if why = plaintext.FirstOf(repaired, why); why != "" {
-		s.IfAlone(at, why)
+	if at.Users {
+		s.Why = plaintext.FirstOf(repaired, why, s.Why)
 	}
-	for _, change := range w.Tools.Mend() {
-		s.Note("tamper", change)
-	}
-	if err := w.mendRepository(ctx, at, s); err != nil {
-		return err
+	w.mendTools(s)
+	if w.Options.Isolation == engine.IsolationNone {
+		if err := w.mendStash(ctx, s); err != nil {
+			return err
+		}
 	}
 	w.reportPushes(at, s)
 	if w.Lock == nil {
@@ -185,8 +146,8 @@ func (w *Guard) mendGit(ctx context.Context, at Site, s *Sightings) (string, err
 	if w.Options.Isolation == engine.IsolationWorktree || at.Shared && !gone {
 		return "", nil
 	}
-	if !gone { // without its configuration git can read nothing; whatever else keeps it from that is put right next
-		_ = w.mendConfig(ctx, at, s)
+	if !gone { // without its configuration git can read nothing
+		w.mendTools(s)
 	}
 	repaired, err := w.Backup.Mend(context.WithoutCancel(ctx), w.Home)
 	if err == nil && repaired != "" {
@@ -195,29 +156,19 @@ func (w *Guard) mendGit(ctx context.Context, at Site, s *Sightings) (string, err
 	return repaired, err
 }
 
-// mendRepository puts back what was done to the configuration, the info files and the stash of the repository: what is collected and
-// checked next depends on them. With isolation shared tasks may do so.
-func (w *Guard) mendRepository(ctx context.Context, at Site, s *Sightings) error {
-	if w.Options.Isolation == engine.IsolationShared {
-		return nil
+// mendTools puts back what the user's tools and git read: what is collected and checked next depends on it.
+func (w *Guard) mendTools(s *Sightings) {
+	for _, change := range w.Tools.Mend() {
+		s.Note("tamper", change)
 	}
+}
+
+func (w *Guard) mendStash(ctx context.Context, s *Sightings) error {
 	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
-	err := w.mendConfig(ctx, at, s)
-	if err != nil || w.Options.Isolation != engine.IsolationNone {
-		return err
-	}
 	notes, err := w.Stash.Mend(ctx)
 	for _, text := range notes {
 		s.Note("stash", text)
-	}
-	return err
-}
-
-func (w *Guard) mendConfig(ctx context.Context, at Site, s *Sightings) error {
-	found, err := w.Rules.Mend(ctx)
-	for _, m := range found {
-		s.Tampering(at, m)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/guard"
+	"relay/orchestrator/provision"
 	"relay/orchestrator/verdict"
 	"relay/reanchor/git"
 )
@@ -43,8 +43,8 @@ type Merger struct {
 	Home    *git.Repo
 	Options *engine.LocalOptions
 	Branch  *integration.Branch
-	Guard   *integration.TipGuard // of the head of Branch
-	Config  *guard.ConfigGuard    // of the configuration by which git merges
+	Guard   *integration.TipGuard  // of the head of Branch
+	Config  *provision.ConfigWatch // of the configuration by which git merges
 	Tasks   *finish.BranchSet
 	Work    Work
 
@@ -85,9 +85,7 @@ func (m *Merger) makeFirst(ctx context.Context, first engine.Verified) (step, er
 }
 
 func (m *Merger) make(ctx context.Context, group []engine.Verified) (step, error) {
-	if err := m.Config.MendSilently(ctx); err != nil {
-		return step{}, err
-	}
+	m.Config.PutBack()
 	from := m.Guard.Tip()
 	m.Branch.Signer.Unsigned() // of a step that was not taken
 	made, stacked, err := m.stack(ctx, from, group)

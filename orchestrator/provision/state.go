@@ -11,7 +11,7 @@ import (
 )
 
 // maxHeld bounds a file of which the bytes are kept.
-const maxHeld = 256 << 10
+const maxHeld = 1 << 20
 
 // state is a file, or a link, at one time.
 type state struct {

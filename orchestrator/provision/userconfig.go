@@ -9,13 +9,16 @@ import (
 	"sync"
 
 	"relay/epic/plaintext"
+	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
 )
 
 // ConfigWatch holds the files. Changes while no agent is at work are the user's.
 type ConfigWatch struct {
-	Env    []string // of checks, by which tools find their files
-	Files  []string // more of them, absolute: of the repository, for git
-	Folder string   // for copies of what agents wrote
+	Env    []string  // of checks, by which tools find their files
+	Repo   *git.Repo // of the user; nil: none
+	Shared bool      // agents may change the configuration of the repository
+	Folder string    // for copies of what agents wrote
 
 	mu         sync.Mutex
 	atWork     int
@@ -43,13 +46,15 @@ func (w *ConfigWatch) Leave() {
 
 // RunForUser runs commands of the user's own, and takes what they change for the user's.
 func (w *ConfigWatch) RunForUser(run func() error) error {
-	w.mu.Lock()
-	w.mend()
-	w.mu.Unlock()
+	w.PutBack()
 	err := run()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.take()
+	for i := range w.files {
+		if f := &w.files[i]; !f.ofRepo {
+			f.was = stateOf(f.path)
+		}
+	}
 	return err
 }
 
@@ -57,13 +62,20 @@ func (w *ConfigWatch) RunForUser(run func() error) error {
 func (w *ConfigWatch) take() {
 	if w.files == nil {
 		w.files = filesOf(w.Env)
-		for _, path := range w.Files {
-			w.files = append(w.files, watchedFile{tool: "git", path: path})
+		if w.Repo != nil {
+			w.files = append(w.files, filesOfRepo(w.Repo, w.Shared)...)
 		}
 	}
 	for i := range w.files {
 		w.files[i].was = stateOf(w.files[i].path)
 	}
+}
+
+// PutBack restores changed files, for the next Mend to report.
+func (w *ConfigWatch) PutBack() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mend()
 }
 
 // Mend restores changed files, and returns in words all that was restored since its last call.
@@ -82,7 +94,12 @@ func (w *ConfigWatch) mend() {
 	}
 	for i := range w.files {
 		f := &w.files[i]
-		if now := stateOf(f.path); !f.was.same(&now) {
+		now := stateOf(f.path)
+		switch {
+		case f.was.same(&now):
+		case f.config && now.content != nil && f.was.whole && onlyNotes(string(f.was.content), string(now.content)):
+			f.was = now
+		default:
 			w.unreported = append(w.unreported, w.putBack(f, &now))
 		}
 	}
@@ -90,8 +107,15 @@ func (w *ConfigWatch) mend() {
 
 // putBack restores a file, keeps what was in its place, and says so.
 func (w *ConfigWatch) putBack(f *watchedFile, now *state) string {
-	message := f.path + ", which configures " + f.tool + ", was changed during the attempt"
+	shown := func(path string) string { return path }
+	if w.Repo != nil {
+		shown = func(path string) string { return relayfiles.Relative(w.Repo.Root(), path) }
+	}
+	message := shown(f.path) + ", which configures " + f.tool + ", was changed during the attempt"
 	kept, err := w.keep(f.path, now)
+	if f.ofRepo && now.info != nil && now.info.IsDir() { // git could not work
+		err = errors.Join(err, git.RemoveTree(f.path))
+	}
 	if err == nil && f.was.whole {
 		err = f.was.restore(f.path)
 	}
@@ -106,7 +130,7 @@ func (w *ConfigWatch) putBack(f *watchedFile, now *state) string {
 	f.was = stateOf(f.path)
 	message += "; relay put it back"
 	if kept != "" {
-		message += ": cp " + plaintext.ShellWord(kept) + " " + plaintext.ShellWord(f.path) + " brings the change back"
+		message += ": cp " + plaintext.ShellWord(shown(kept)) + " " + plaintext.ShellWord(shown(f.path)) + " brings the change back"
 	}
 	return message
 }

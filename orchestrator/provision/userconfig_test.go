@@ -58,7 +58,8 @@ func TestMend(t *testing.T) {
 		"touched only":   {".npmrc", "a", "a", ""},
 		"another file":   {".bashrc", "a", "b", ""},
 		"one too large":  {".npmrc", strings.Repeat("x", maxHeld+1), "b", "HOME/.npmrc, which configures npm, was changed during the attempt, and relay cannot put it back: look at it"},
-		"a hook":         {"hooks/pre-push", "none", "b", "HOME/hooks/pre-push, which configures git, was changed during the attempt; relay put it back: cp USER/changed-1-pre-push HOME/hooks/pre-push brings the change back"},
+		"git":            {".gitconfig", "none", "[alias]\n\tx = !evil\n", "HOME/.gitconfig, which configures git, was changed during the attempt; relay put it back: cp USER/changed-1-gitconfig HOME/.gitconfig brings the change back"},
+		"notes of git":   {".gitconfig", "[user]\n\tname = Ada\n", "[user]\n\tname = Ada\n[maintenance]\n\trepo = /x\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +68,6 @@ func TestMend(t *testing.T) {
 				files[tc.file] = tc.was
 			}
 			b := newBench(t, files)
-			b.Files = []string{filepath.Join(b.home, "hooks/pre-push")}
 			b.Enter()
 			if tc.is == "none" {
 				if err := os.Remove(filepath.Join(b.home, tc.file)); err != nil {

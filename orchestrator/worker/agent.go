@@ -163,8 +163,8 @@ func (c *checkout) brief(ctx context.Context, a engine.Attempt, p relayfiles.Fil
 // firstTurn runs the agent from what an earlier attempt has left, if there is anything.
 func (ag *agent) firstTurn(ctx context.Context) error {
 	t := ag.t
-	t.run.guard.Enter()
-	t.end = t.run.guard.Leave
+	t.run.guard.Tools.Enter()
+	t.end = t.run.guard.Tools.Leave
 	if t.a.Ended && t.a.Previous.AwaitsReview() {
 		t.begun(collect.AccountOfEarlier(t.a.Previous))
 		if t.files.Round(1).Used() { // an agent was given what the reviewers have found

@@ -66,8 +66,8 @@ func study(
 	if why := verdict.Unready(tr.Mishap); why != "" {
 		return fmt.Errorf("a checkout for the agent cannot be set up: %s", why)
 	}
-	s.run.guard.Enter()
-	defer s.run.guard.Leave()
+	s.run.guard.Tools.Enter()
+	defer s.run.guard.Tools.Leave()
 	err = use(ctx, &Study{Root: repo.Root(), Env: t.c.agentEnv(a, ""), engine: s, a: a})
 	return errors.Join(err, s.clean(ctx, seen))
 }

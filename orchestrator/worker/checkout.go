@@ -21,28 +21,14 @@ type checkout struct {
 	facts *git.Cached
 	tree  *worktree.Tree // nil with IsolationShared: changes then belong to no task
 
-	ceiling string      // folder above which git must not look for a repository; "" : it is the user's own checkout
-	alone   func() bool // whether no other agent or check is at work now; nil: see isAlone
-	config  string      // the configuration of agent CLIs before any agent; see steered
+	ceiling string // folder above which git must not look for a repository; "" : it is the user's own checkout
+	config  string // the configuration of agent CLIs before any agent; see steered
 
-}
-
-// isAlone reports whether what was just found can only be the doing of one attempt.
-func (c *checkout) isAlone() bool {
-	if c.alone != nil {
-		return c.alone()
-	}
-	return c.tree != nil || c.run.o.Jobs == 1 && c.run.guard.Backup.Alone()
-}
-
-// site is the checkout as the guard sees it.
-func (c *checkout) site() guard.Site {
-	return guard.Site{Repo: c.repo, Shared: c.tree == nil, Alone: c.isAlone}
 }
 
 // look has the guard look at what the code of an attempt did.
 func (c *checkout) look(ctx context.Context, seen *guard.Sightings) error {
-	return c.run.guard.Look(ctx, c.site(), seen)
+	return c.run.guard.Look(ctx, guard.Site{Repo: c.repo, Shared: c.tree == nil, Users: c.tree != nil && c.ceiling == ""}, seen)
 }
 
 // mendings is how often in a row .git is put back before its loss ends the run: each neighbour's agent takes it away once.

@@ -85,13 +85,13 @@ func (p *epilogue) Commit(a attempts.Attempt) string { return p.commit(a) }
 
 // BeginRecheck begins a time in which checks of completed tasks run.
 func (p *epilogue) BeginRecheck(_ context.Context, _ engine.Attempt, tip string) error {
-	p.run.guard.Enter()
+	p.run.guard.Tools.Enter()
 	return p.mark(tip)
 }
 
 // EndRecheck ends it, and puts back what the checks did.
 func (p *epilogue) EndRecheck(ctx context.Context, tip string) ([]attempts.Note, error) {
-	defer p.run.guard.Leave()
+	defer p.run.guard.Tools.Leave()
 	var seen guard.Sightings
 	err := p.clean(ctx, tip, &seen)
 	return seen.Notes, err
@@ -146,8 +146,8 @@ func (p *epilogue) Head(ctx context.Context) (string, error) { return p.head(ctx
 
 // ReviewEpic has the panel judge all that has been done.
 func (p *epilogue) ReviewEpic(ctx context.Context, a engine.Attempt, head string, putOff []string) (engine.ReviewedEpic, error) {
-	p.run.guard.Enter()
-	defer p.run.guard.Leave()
+	p.run.guard.Tools.Enter()
+	defer p.run.guard.Tools.Leave()
 	if err := p.mark(head); err != nil {
 		return engine.ReviewedEpic{}, err
 	}

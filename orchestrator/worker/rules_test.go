@@ -23,23 +23,24 @@ func texts(notes []attempts.Note) string {
 func TestRulesAreTheUsers(t *testing.T) {
 	t.Parallel()
 	const info = `i=.git/info; mkdir -p "$i"; `
-	settings := func(names string) string {
-		return "the settings " + names + " in .git/config were changed during the attempt; relay put them back"
-	}
+	const config = "config"
 	for name, c := range map[string]struct{ script, noted string }{
-		"a filter":            {`git config filter.evil.smudge 'echo exit 0'`, settings("filter.evil.smudge")},
-		"attributes":          {info + `echo 'check.sh eol=crlf' > "$i/attributes"`, ".git/info/attributes was changed during the attempt; relay put it back"},
-		"a clean filter":      {info + `echo '* filter=x' > "$i/attributes"; git config filter.x.clean true`, settings("filter.x.clean")},
-		"a merge driver":      {`git config merge.ours.driver true`, settings("merge.ours.driver")},
-		"sparse":              {info + `git config core.sparseCheckout true; echo '/x' > "$i/sparse-checkout"`, settings("core.sparsecheckout")},
-		"elsewhere":           {`git config core.worktree /tmp`, settings("core.worktree")},
-		"another file":        {`git config include.path /tmp/evil`, settings("include.path")},
-		"where it pushes":     {`git config remote.origin.pushurl /tmp/evil; git config branch.main.pushRemote evil`, settings("branch.main.pushremote, remote.origin.pushurl")},
-		"hooks":               {`git config core.hooksPath /tmp/evil`, settings("core.hookspath")},
-		"what is left of one": {`git config --unset remote.origin.url`, settings("remote.origin.url")},
-		"rubbish":             {`echo '[[[' > ".git/config"`, ".git/config was damaged during the attempt; relay put it back"},
-		"a link":              {`cd .git; ln -sf config config.worktree`, ".git/config.worktree was removed or replaced during the attempt; relay put it back"},
-		"rubbish beside it":   {`echo '[[[' > ".git/config.worktree"`, ".git/config.worktree was damaged during the attempt; relay put it back"},
+		"a filter":            {`git config filter.evil.smudge 'echo exit 0'`, config},
+		"attributes":          {info + `echo 'check.sh eol=crlf' > "$i/attributes"`, "info/attributes"},
+		"a clean filter":      {info + `echo '* filter=x' > "$i/attributes"; git config filter.x.clean true`, config},
+		"a merge driver":      {`git config merge.ours.driver true`, config},
+		"sparse":              {info + `git config core.sparseCheckout true; echo '/x' > "$i/sparse-checkout"`, config},
+		"elsewhere":           {`git config core.worktree /tmp`, config},
+		"another file":        {`git config include.path /tmp/evil`, config},
+		"where it pushes":     {`git config remote.origin.pushurl /tmp/evil; git config branch.main.pushRemote evil`, config},
+		"hooks":               {`git config core.hooksPath /tmp/evil`, config},
+		"what is left of one": {`git config --unset remote.origin.url`, config},
+		"for the user":        {`git config user.email agent@example.com`, config},
+		"in one line":         {`echo '[branch "x"][core] bare = true' >> .git/config`, config},
+		"a folder":            {`cd .git; rm config; mkdir -p config/x`, config},
+		"rubbish":             {`echo '[[[' > ".git/config"`, config},
+		"a link":              {`cd .git; ln -sf config config.worktree`, "config.worktree"},
+		"rubbish beside it":   {`echo '[[[' > ".git/config.worktree"`, "config.worktree"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			slowtest.OneIn(t, 4)
@@ -52,14 +53,12 @@ func TestRulesAreTheUsers(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := y.does("T1", "echo real > real; cd "+y.Root+"; "+c.script, `test "$(cat real)" = real`).Result
-			if f.Outcome != attempts.Tamper || f.Gate != attempts.TamperedWith {
-				t.Errorf("%s, gate %q", f.Outcome, f.Gate)
-			}
-			if got := texts(f.Notes); !strings.Contains(got, c.noted) {
-				t.Errorf("noted %q, want %q", got, c.noted)
+			want := ".git/" + c.noted + ", which configures git, was changed during the attempt; relay put it back"
+			if got := texts(f.Notes); f.Outcome != attempts.Success || !strings.Contains(got, want) {
+				t.Errorf("%s (%s): noted %q, want %q", f.Outcome, f.Receipt.ErrorSummary, got, want)
 			}
 			y.Wants(map[string]string{".git/config": string(before), ".git/config.worktree": "[core]\n", ".git/info/attributes": "-", ".git/info/sparse-checkout": "-"})
-			if got := y.Git("show", f.Receipt.Salvage+":real"); got != "real" {
+			if got := y.Git("show", f.Head+":real"); got != "real" {
 				t.Errorf("kept %q", got)
 			}
 		})
@@ -71,30 +70,25 @@ func TestExcludedWorkIsSeen(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t)
 	f := y.does("T1", `echo 1 > one; i=`+y.Root+`/.git/info; mkdir -p "$i"; echo '*' >> "$i/exclude"`, "test -e one").Result
-	if got := texts(f.Notes); f.Outcome != attempts.Success || got != ".git/info/exclude was changed during the attempt; relay put it back" {
+	if got := texts(f.Notes); f.Outcome != attempts.Success || !strings.HasPrefix(got, ".git/info/exclude, which configures git, was changed during the attempt; relay put it back") {
 		t.Errorf("%s: %q", f.Outcome, got)
 	}
 	y.Wants(map[string]string{".git/info/exclude": "-"})
 }
 
-// What steers nothing stays, whoever has set it, and is reported once.
-func TestOtherSettingsStay(t *testing.T) {
+// Notes that programs make in git's configuration stay, whoever makes them.
+func TestNotesStay(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t)
 	y.Git("config", "remote.origin.url", "/nowhere")
-	script := "echo 1 > one; cd " + y.Root + `; git config user.email agent@example.com; git config alias.x y; git remote add upstream /there; git config core.hooksPath .husky/_; git config remote.origin.gh-resolved base
-		git config branch.main.remote upstream`
-	f := y.does("T1", script).Result
-	const stay = "the settings alias.x, core.hookspath, remote.origin.gh-resolved and 3 more in .git/config were changed during the attempt, and stay so: look at them with git config --local --list"
-	if got := texts(f.Notes); !strings.Contains(got, stay) {
-		t.Errorf("noted %q", got)
+	f := y.does("T1", "echo 1 > one; cd "+y.Root+`; git remote add upstream /there; git config core.hooksPath .husky/_; git config remote.origin.gh-resolved base
+		git config branch.main.remote upstream; git config branch.main.merge refs/heads/main; git config lfs.repositoryformatversion 0`).Result
+	if got := texts(f.Notes); f.Outcome != attempts.Success || got != "" {
+		t.Errorf("%s: noted %q", f.Outcome, got)
 	}
-	want := "agent@example.com /there .husky/_ upstream"
-	if got := y.Sh("echo $(git config user.email; git config remote.upstream.url; git config core.hooksPath; git config branch.main.remote)"); got != want {
+	want := "/there .husky/_ upstream base"
+	if got := y.Sh("echo $(git config remote.upstream.url; git config core.hooksPath; git config branch.main.remote; git config remote.origin.gh-resolved)"); got != want {
 		t.Errorf("got %q, want %q", got, want)
-	}
-	if f := y.does("T2", "echo 2 > two").Result; f.Outcome != attempts.Success || texts(f.Notes) != "" {
-		t.Errorf("%s: %q", f.Outcome, texts(f.Notes))
 	}
 }
 
@@ -114,7 +108,7 @@ func TestUsersRulesStay(t *testing.T) {
 	}
 }
 
-// A neighbour's driver does not decide how work is merged that lands meanwhile, and nobody is blamed for it.
+// A neighbour's driver does not decide how work is merged that lands meanwhile, and gates no task.
 func TestRulesOfALanding(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t)
@@ -122,16 +116,15 @@ func TestRulesOfALanding(t *testing.T) {
 	if got := y.step(one); got != "T1 success" {
 		t.Fatal(got)
 	}
-	y.l.benches.Busy.Add(2) // neighbours
-	y.l.run.guard.Rules.Enter()
+	y.l.run.guard.Tools.Enter()
 	y.Write(".git/info/attributes", "seed.txt merge=ours\n")
 	y.Git("config", "merge.ours.driver", "true")
 	if got := y.step(two); got != "T2 conflict" {
 		t.Fatal(got)
 	}
-	y.l.run.guard.Rules.Leave()
+	y.l.run.guard.Tools.Leave()
 	three := y.proved("T3", "echo 3 > three")
-	if got := texts(three.Result.Notes); !strings.Contains(got, "the settings merge.ours.driver in") {
+	if got := texts(three.Result.Notes); !strings.Contains(got, ".git/config, which configures git, was changed") {
 		t.Errorf("noted %q", got)
 	}
 }

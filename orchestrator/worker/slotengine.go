@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 
@@ -56,13 +55,10 @@ func newSlotEngine(g *workspace) *slotEngine {
 		Results: checks.NewCache(),
 	}
 	s.merger = &merge.Merger{
-		Home: g.home, Options: g.o, Branch: branch, Guard: guard, Config: g.guard.Rules, Tasks: s.branches, Work: mergeWork{s},
+		Home: g.home, Options: g.o, Branch: branch, Guard: guard, Config: g.guard.Tools, Tasks: s.branches, Work: mergeWork{s},
 	}
 	return s
 }
-
-// alone reports whether only one attempt is under way, and no checks of others: then what was found just now is its doing.
-func (s *slotEngine) alone() bool { return s.benches.Busy.Load() <= 1 }
 
 // Prepare returns the head of the integration branch, from which the attempt begins. Work that only waits for its review
 // stays where it was done: the reviewers who have read it are not asked again because others have landed.
@@ -145,10 +141,10 @@ func (s *slotEngine) stamp(ctx context.Context, t *attempt) error {
 }
 
 // lookAtHead puts the integration branch back.
-func (s *slotEngine) lookAtHead(ctx context.Context, c *checkout, seen *guard.Sightings) error {
+func (s *slotEngine) lookAtHead(ctx context.Context, seen *guard.Sightings) error {
 	found, err := s.headGuard.Mend(context.WithoutCancel(ctx))
-	if err == nil && found.Text != "" {
-		seen.Tampering(c.site(), guard.Tampering(found))
+	if err == nil && found != "" {
+		seen.Note("tamper", found)
 	}
 	return err
 }
@@ -156,11 +152,10 @@ func (s *slotEngine) lookAtHead(ctx context.Context, c *checkout, seen *guard.Si
 // clean puts back what reviewers and checks have done to relay's own files, to .git and to the integration branch.
 func (s *slotEngine) clean(ctx context.Context, seen *guard.Sightings) error {
 	ctx = context.WithoutCancel(ctx)
-	c := &checkout{run: s.run, repo: s.run.home, alone: s.alone}
-	if err := c.look(ctx, seen); err != nil {
+	if err := (&checkout{run: s.run, repo: s.run.home}).look(ctx, seen); err != nil {
 		return err
 	}
-	return s.lookAtHead(ctx, c, seen)
+	return s.lookAtHead(ctx, seen)
 }
 
 // mergeWork is what a [merge.Merger] needs of the slot engine.
@@ -178,10 +173,9 @@ func (w mergeWork) Check(ctx context.Context, p engine.Verified, step engine.Ste
 		Attempt: p.Attempt, Logs: relayfiles.Of(g.o.Dir, p.Attempt).Checks, Commit: step.To, From: step.From,
 		Checks: checks.On(checks.OnMerged, checks.List(p.Attempt.Task.Checks, epicChecks)),
 	}
-	g.guard.Enter()
-	defer g.guard.Leave()
-	proof, err := merge.Checked(ctx, w.s.benches, q)
-	return proof, errors.Join(err, g.guard.Rules.MendSilently(ctx))
+	g.guard.Tools.Enter()
+	defer g.guard.Tools.Leave()
+	return merge.Checked(ctx, w.s.benches, q)
 }
 
 // Keep keeps the work of an attempt that was proved and does not land, and drops its branch.

@@ -37,7 +37,7 @@ func (p *slotPlace) use(t *attempt, name string, repo *git.Repo) {
 	p.name = name
 	c := &checkout{
 		run: s.run, repo: repo, tree: &worktree.Tree{Repo: repo, Branch: "refs/heads/" + s.branch(t.a)},
-		facts: git.NewCached(repo, reanchor.RecentCommits, 0, s.run.now), ceiling: filepath.Dir(repo.Root()), alone: s.alone,
+		facts: git.NewCached(repo, reanchor.RecentCommits, 0, s.run.now), ceiling: filepath.Dir(repo.Root()),
 	}
 	if name != "" {
 		base := t.a.Base
@@ -136,7 +136,7 @@ func (p *slotPlace) leave(ctx context.Context, a engine.Attempt) (why string) {
 
 // look puts the integration branch back.
 func (p *slotPlace) look(ctx context.Context, t *attempt) error {
-	return p.e.lookAtHead(ctx, t.c, &t.seen)
+	return p.e.lookAtHead(ctx, &t.seen)
 }
 
 // reopen makes sure that git reads the slot, and no other repository, before relay works in it. When an agent has

@@ -71,18 +71,13 @@ func TestPersonOnTheBranch(t *testing.T) {
 	}
 }
 
-// With others at work nobody can say whose doing it was: the branch is put back, and nobody pays for it.
-func TestTamperingIsBlamedOnNobodyElse(t *testing.T) {
+// Agents may have neighbours, and a person may work in the repository: the branch is put back, and no task is gated for it.
+func TestMovedTipGatesNoTask(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t)
-	moves := "cd " + y.Root + "; git update-ref refs/relay-tip/20260101-lab $(git commit-tree -m y HEAD^{tree})"
-	if f := y.does("T1", "echo x > x; "+moves).Result; f.Outcome != attempts.Tamper || f.Gate != attempts.TamperedWith {
-		t.Errorf("alone: %s, gate %q", f.Outcome, f.Gate)
-	}
-	y.l.benches.Busy.Add(1) // a neighbour
-	f := y.does("T2", "echo x > x; "+moves).Result
+	f := y.does("T1", "echo x > x; cd "+y.Root+"; git update-ref refs/relay-tip/20260101-lab $(git commit-tree -m y HEAD^{tree})").Result
 	if f.Outcome != attempts.Success || len(f.Notes) != 1 || f.Notes[0].Text != "relay's own ref refs/relay-tip/20260101-lab was moved; relay put it back" {
-		t.Errorf("with a neighbour: %s, %+v", f.Outcome, f.Notes)
+		t.Errorf("%s, %+v", f.Outcome, f.Notes)
 	}
 }
 
@@ -95,10 +90,10 @@ func TestTamperingDuringLanding(t *testing.T) {
 	if got := y.step(one); got != "T1 success" {
 		t.Fatal(got)
 	}
-	if why, err := y.l.headGuard.Mend(t.Context()); err != nil || why.Text == "" {
+	if why, err := y.l.headGuard.Mend(t.Context()); err != nil || why == "" {
 		t.Errorf("got %+v, %v", why, err)
 	}
-	if why, err := y.l.headGuard.Mend(t.Context()); err != nil || why.Text != "" {
+	if why, err := y.l.headGuard.Mend(t.Context()); err != nil || why != "" {
 		t.Errorf("told again: %+v, %v", why, err)
 	}
 }

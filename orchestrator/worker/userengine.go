@@ -267,12 +267,16 @@ func (r userRoom) PutBack(ctx context.Context, check checks.Check, _ *bench.Trou
 	}
 	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
-	changed, err := tree.PutBack(ctx, r.q.Commit, t.work.Protects())
+	var changed []string
+	err := r.p.mending(ctx, func() (err error) {
+		changed, err = tree.PutBack(ctx, r.q.Commit, t.work.Protects())
+		return err
+	})
 	if len(changed) > 0 {
 		t.f.Note("tamper", plaintext.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
 	}
 	t.f.Written = append(t.f.Written, changed...)
-	return nil, r.p.mended(ctx, err)
+	return nil, err
 }
 
 // Rewritten returns nothing: the user sees what checks write here.
@@ -286,22 +290,19 @@ func (r userRoom) Leave(ctx context.Context) error {
 	if tree == nil || r.p.t.ev.End != nil {
 		return r.lay(ctx, r.q.Commit)
 	}
-	err := tree.Restore(ctx, r.q.Commit)
-	if err == nil || r.p.mended(ctx, err) != nil {
-		return err
-	}
-	return tree.Restore(ctx, r.q.Commit)
+	return r.p.mending(ctx, func() error { return tree.Restore(ctx, r.q.Commit) })
 }
 
-// mended puts right what a check may have done to .git, when git refuses; it returns nil if that was serious and is seen.
-func (p *userPlace) mended(ctx context.Context, err error) error {
+// mending calls do, and calls it again when git refused and a check had changed .git, which the guard puts back.
+func (p *userPlace) mending(ctx context.Context, do func() error) error {
+	err, before := do(), len(p.t.seen.Notes)
 	if err == nil {
 		return nil
 	}
-	if looking := p.t.look(ctx); looking != nil || p.t.seen.Why == "" {
+	if looking := p.t.look(ctx); looking != nil || len(p.t.seen.Notes) == before {
 		return errors.Join(err, looking)
 	}
-	return nil
+	return do()
 }
 
 // CheckReady refuses a checkout with uncommitted changes: they would be mixed up with an agent's.

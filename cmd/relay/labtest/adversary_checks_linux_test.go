@@ -15,7 +15,7 @@ func TestAdversaryChecks(t *testing.T) {
 		verdict
 	}{
 		"no .git":     {`rm -rf .git`, tampered.saying(".git")},
-		"bare":        {`git config core.bare true`, tampered.saying("configuration")},
+		"bare":        {`git config core.bare true`, believed},
 		"ledger":      {`echo '{}' > .agents-os/relay/attempt-ledger.yml`, tampered.saying("relay's own files")},
 		"no folder":   {`rm -rf .agents-os`, tampered.saying("relay's own files")},
 		"fails":       {`rm -rf .git; exit 7`, tampered.saying(".git")},

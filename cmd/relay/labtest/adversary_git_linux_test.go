@@ -13,6 +13,7 @@ import (
 // What an agent does to the repository costs it the attempt, and nobody else anything.
 func TestAdversaryRepository(t *testing.T) {
 	t.Parallel()
+	nothing := fails("agent", "no_change", "nothing has changed") // beside what is put back
 	left := fails("agent", "code_error", "left the branch")
 	half := fails("agent", "code_error", "half done")
 	rewrote := fails("agent", "code_error", "rewrote commits")
@@ -31,10 +32,10 @@ func TestAdversaryRepository(t *testing.T) {
 		"no HEAD":          {`rm .git/HEAD; ok`, tampered.saying(".git")},
 		"bad HEAD":         {`echo nonsense > .git/HEAD; ok`, tampered.saying(".git")},
 		"broken index":     {`echo nonsense > .git/index; ok`, tampered.saying(".git")},
-		"broken config":    {`echo '[nonsense' > .git/config; ok`, tampered.saying(".git")},
-		"future format":    {`git config core.repositoryformatversion 1; git config extensions.nonsense true; ok`, tampered.saying(".git")},
-		"bare":             {`git config core.bare true; ok`, tampered.saying("core.bare")},
-		"elsewhere":        {`mkdir "$HOME/else"; echo precious > "$HOME/else/seed.txt"; git config core.worktree "$HOME/else"; ok`, tampered.saying("core.worktree")},
+		"broken config":    {`echo '[nonsense' > .git/config; ok`, nothing},
+		"future format":    {`git config core.repositoryformatversion 1; git config extensions.nonsense true; ok`, nothing},
+		"bare":             {`git config core.bare true; ok`, nothing},
+		"elsewhere":        {`mkdir "$HOME/else"; echo precious > "$HOME/else/seed.txt"; git config core.worktree "$HOME/else"; ok`, nothing},
 		"other branch":     {`git switch -qc other; echo x > work.txt; git add work.txt; git commit -qm "T1: One"; ok`, left},
 		"detached":         {`git switch -q --detach; echo x > work.txt; git add work.txt; git commit -qm "T1: One"; ok`, left},
 		"renamed branch":   {`echo x > work.txt; git add work.txt; git commit -qm "T1: One"; git branch -m trunk; ok`, left},
@@ -52,7 +53,7 @@ git merge side >/dev/null 2>&1; ok`, half},
 			fails("agent", "code_error", "free.txt in conflict"),
 		},
 		"pruned base":         {`echo x > work.txt; git add .; git commit -q --amend -m "T1: One"; git reflog expire --expire=now --all; git gc -q --force --prune=now; ok`, tampered.saying(".git")},
-		"work tree elsewhere": {`git config extensions.worktreeConfig true; git config --worktree core.worktree /; ok`, tampered.saying("core.worktree")},
+		"work tree elsewhere": {`git config extensions.worktreeConfig true; git config --worktree core.worktree /; ok`, nothing},
 		"odd objects":         {`rm -rf .git/objects/??; echo x > .git/objects/aa; ln -s / .git/objects/bb; mkfifo .git/objects/cc; bad "objects"`, tampered.saying(".git")},
 		"name locked":         {`mkdir -p .git/refs/relay/20260101-hostile/T1/1.lock; echo x > x; bad "locked"`, fails("agent", "code_error", "locked")},
 		"packed":              {`echo x > work.txt; git add .; git commit -qm "T1: One"; git pack-refs --all --prune; git gc -q --force; ok`, believed},
@@ -202,9 +203,9 @@ printf '* diff=bomb merge=bomb\n' > .gitattributes
 echo changed >> other.txt
 rm -f $trap.*
 cp .git/config "$HOME/planted"
-ok
+if [ "$n" = 1 ]; then bad planted; else ok; fi
 `)
-	judged(t, l, tampered.saying("the settings core.askpass, core.autocrlf, core.commentchar and 9 more in .git/config were changed"))
+	judged(t, l, fails("agent", "code_error", "planted")).says(t, ".git/config, which configures git, was changed during the attempt; relay put it back")
 	l.write(".git/config", l.read(l.inHome("planted")))
 	for _, args := range [][]string{{"ungate", "T1"}, {"work"}, {"check"}, {"status"}, {"show", "T1", "--diff"}, {"show", "T1"}, {"graph"}, {"work"}} {
 		l.run(args...)

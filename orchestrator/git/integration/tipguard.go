@@ -10,12 +10,6 @@ import (
 	"relay/reanchor/git"
 )
 
-// Restored is what a guard has found and put right.
-type Restored struct {
-	Text    string // in words; "" : nothing
-	Serious bool   // an attempt could have been judged by something else than its commits
-}
-
 // TipGuard knows where relay has put the integration branch during a run. It accepts commits that a person adds meanwhile, and reverts any
 // other move. Agents work in repositories of their own and do not reach it.
 type TipGuard struct {
@@ -24,8 +18,8 @@ type TipGuard struct {
 	Describe func(ctx context.Context, from, to string) string
 
 	mu         sync.Mutex
-	tip        string   // where relay has put it
-	unreported Restored // what was found and put right while something landed; Mend reports it
+	tip        string // where relay has put it
+	unreported string // what was found and put right while something landed; Mend reports it
 }
 
 // Tip returns the commit that attempts begin from now.
@@ -49,8 +43,8 @@ func (g *TipGuard) Step(ctx context.Context, to string) (moved bool, err error) 
 	defer g.mu.Unlock()
 	err = advance(ctx, g.Branch, g.tip, to)
 	if errors.Is(err, errMoved) {
-		var restored Restored
-		if restored, err = g.restore(ctx); err != nil || restored.Text == "" {
+		var restored string
+		if restored, err = g.restore(ctx); err != nil || restored == "" {
 			return false, err
 		}
 		g.unreported = restored
@@ -75,26 +69,26 @@ func (g *TipGuard) Forward(ctx context.Context, to string) (moved bool, err erro
 	return g.Step(ctx, to)
 }
 
-// Mend restores the tip, for callers that do not move the branch, and returns what it restored. Before Begin there is none.
-func (g *TipGuard) Mend(ctx context.Context) (Restored, error) {
+// Mend restores the tip, for callers that do not move the branch, and returns in words what it restored. Before Begin there is none.
+func (g *TipGuard) Mend(ctx context.Context) (string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.tip == "" {
-		return Restored{}, nil
+		return "", nil
 	}
 	found, err := g.restore(ctx)
-	if found.Text == "" {
+	if found == "" {
 		found = g.unreported
 	}
 	if err == nil {
-		g.unreported = Restored{}
+		g.unreported = ""
 	}
 	return found, err
 }
 
 // restore puts the branch back where relay has put it, and says in words what was found; nothing when all is well, or
 // when a person has added to it: then that is the tip.
-func (g *TipGuard) restore(ctx context.Context) (found Restored, err error) {
+func (g *TipGuard) restore(ctx context.Context) (found string, err error) {
 	tip, branch, err := g.Branch.Position(ctx)
 	if err != nil || tip == g.tip && branch == tip {
 		return found, err
@@ -105,7 +99,7 @@ func (g *TipGuard) restore(ctx context.Context) (found Restored, err error) {
 		}
 	}
 	if branch == g.tip {
-		return Restored{Text: "relay's own ref " + g.Branch.Ref() + " was moved; relay put it back", Serious: true}, nil
+		return "relay's own ref " + g.Branch.Ref() + " was moved; relay put it back", nil
 	}
 	if tip == g.tip && branch != "" { // only relay moves its own ref
 		added, err := git.Contains(ctx, g.Branch.Repo, branch, g.tip)
@@ -116,14 +110,13 @@ func (g *TipGuard) restore(ctx context.Context) (found Restored, err error) {
 			return found, g.takeIn(ctx)
 		}
 	}
-	found.Text = "the branch relay/" + g.Branch.epic + " was moved; relay put it back"
+	found = "the branch relay/" + g.Branch.epic + " was moved; relay put it back"
 	if branch != "" {
 		kept, err := g.keepAside(ctx, branch)
 		if err != nil {
 			return found, err
 		}
-		found.Text += kept
-		found.Serious = tip != g.tip
+		found += kept
 	}
 	return found, g.putBack(ctx, g.Branch.BranchRef(), branch)
 }
@@ -137,9 +130,7 @@ func (g *TipGuard) takeIn(ctx context.Context) error {
 	if err := moveRefs(ctx, g.Branch, move{g.Branch.Ref(), g.tip, tip}); err != nil {
 		return err
 	}
-	if text := g.describeTaken(ctx, g.tip, tip); text != "" {
-		g.unreported = Restored{Text: text}
-	}
+	g.unreported = plaintext.FirstOf(g.describeTaken(ctx, g.tip, tip), g.unreported)
 	g.tip = tip
 	return nil
 }
