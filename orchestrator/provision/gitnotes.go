@@ -20,9 +20,12 @@ var leads = []string{"url", "pushurl", "fetch", "push", "mirror", "proxy", "vcs"
 
 // onlyNotes reports whether two contents of a git configuration differ only in notes that programs make in passing: what branches follow,
 // remotes that were added, active submodules, and the folder of hooks in the checkout that package managers set.
-func onlyNotes(was, now string) bool { return withoutNotes(was, was) == withoutNotes(now, was) }
+func onlyNotes(was, now string) bool {
+	before := strings.ToLower(was)
+	return withoutNotes(was, before) == withoutNotes(now, before)
+}
 
-// withoutNotes returns a configuration without its notes. A remote that was there before is not one.
+// withoutNotes returns a configuration without its notes. A remote that was there before, in lower case, is not one.
 func withoutNotes(content, was string) string {
 	var rest strings.Builder
 	section, known, goesOn := "", false, false
@@ -30,7 +33,7 @@ func withoutNotes(content, was string) string {
 		line = strings.TrimSpace(line)
 		isNote := false
 		if head := heading.FindStringSubmatch(line); head != nil {
-			section, known = strings.ToLower(head[1]), strings.Contains(was, line)
+			section, known = strings.ToLower(head[1]), strings.Contains(was, strings.ToLower(line))
 			isNote = slices.Contains([]string{"branch", "submodule", "gc", "maintenance", "lfs"}, section) || section == "remote" && head[2] != "" && !known
 		} else if strings.HasPrefix(line, "[") {
 			section = ""

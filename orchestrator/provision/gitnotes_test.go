@@ -19,6 +19,7 @@ func TestOnlyNotes(t *testing.T) {
 		"[core]\n\thooksPath = /evil\n":                                  false,
 		"[submodule \"s\"]\n\tupdate = !evil\n":                          false,
 		"[remote \"origin\"]\n\turl = /evil\n":                           false,
+		"[Remote \"origin\"]\n\turl = /evil\n":                           false,
 		"[remote]\n\tpushDefault = evil\n":                               false,
 		"[gc]\n\trecentObjectsHook = evil\n":                             false,
 		"[lfs]\n\turl = evil\n":                                          false,
