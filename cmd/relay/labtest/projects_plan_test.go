@@ -66,7 +66,7 @@ var projectKinds = []struct {
 	{agentDetached, 3, 1, 1},
 	{agentAmend, 3, 1, 1},
 	{agentStash, 3, 1, 1},
-	{agentCheckout, 3, 1, 1},
+	{agentCheckout, 3, 1, 2},
 	{agentNothing, 3, 1, 1},
 	{agentVerify, 3, 1, 1},
 	{agentJunk, 4, 1, 1},
@@ -210,7 +210,7 @@ func (t *projectTask) canBeDone() bool { return t.Kind != agentUnable }
 // mayLook reports whether a person may be asked to look at a task that is right.
 func (p *labProject) mayLook(t *projectTask) bool {
 	switch t.Kind {
-	case agentCheckout, agentNothing, agentLeak:
+	case agentNothing, agentLeak:
 		return true
 	case agentTests:
 		if !t.Files {
