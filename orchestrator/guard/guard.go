@@ -46,7 +46,6 @@ type Guard struct {
 type Site struct {
 	Repo   *git.Repo
 	Shared bool // with other attempts, so that changes belong to none
-	Users  bool // it is the user's own, where one attempt works at a time: what changes meanwhile is its doing
 }
 
 // Ledger restores the parts of the ledger that agents must not change.
@@ -124,11 +123,9 @@ func (w *Guard) Look(ctx context.Context, at Site, s *Sightings) error {
 	if err != nil {
 		return err
 	}
-	if at.Users {
-		s.Why = plaintext.FirstOf(repaired, why, s.Why)
-	}
 	w.mendTools(s)
-	if w.Options.Isolation == engine.IsolationNone {
+	if w.Options.Isolation == engine.IsolationNone { // one attempt works at a time: what changes meanwhile is its doing
+		s.Why = plaintext.FirstOf(repaired, why, s.Why)
 		if err := w.mendStash(ctx, s); err != nil {
 			return err
 		}

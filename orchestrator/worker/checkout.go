@@ -23,12 +23,11 @@ type checkout struct {
 
 	ceiling string // folder above which git must not look for a repository; "" : it is the user's own checkout
 	config  string // the configuration of agent CLIs before any agent; see steered
-
 }
 
 // look has the guard look at what the code of an attempt did.
 func (c *checkout) look(ctx context.Context, seen *guard.Sightings) error {
-	return c.run.guard.Look(ctx, guard.Site{Repo: c.repo, Shared: c.tree == nil, Users: c.tree != nil && c.ceiling == ""}, seen)
+	return c.run.guard.Look(ctx, guard.Site{Repo: c.repo, Shared: c.tree == nil}, seen)
 }
 
 // mendings is how often in a row .git is put back before its loss ends the run: each neighbour's agent takes it away once.
