@@ -75,15 +75,9 @@ func outline(list []Line) []place {
 	return at
 }
 
-// Row is a row of a table that begins with a number.
-type Row struct {
-	Number string
-	Line   int
-	Done   bool
-}
-
-// Rows returns the rows of tables with the column Status.
-func Rows(list []Line) (found []Row) {
+// Rows takes from the rows of tables with the column Status which steps are done, and returns the lines of those that are none and not done.
+func Rows(list []Line, steps []Step) (other []int) {
+	known, byID := called(steps)
 	status := -1
 	for i, l := range list {
 		cells := rowCells(l)
@@ -93,12 +87,16 @@ func Rows(list []Line) (found []Row) {
 		case i+1 < len(list) && tableRule.MatchString(list[i+1].Text):
 			status = slices.IndexFunc(cells, statusCell.MatchString)
 		case status >= 0 && status < len(cells):
-			if label, ok := labelOf(cells[0]); ok && label.Number != "" {
-				found = append(found, Row{label.ID, l.N, blueprint.SaysDone("status: " + cells[status])})
+			done := blueprint.SaysDone("status: " + cells[status])
+			at := slices.IndexFunc(cells, func(cell string) bool { return known.Find(cell) != nil })
+			if at >= 0 && done {
+				byID[known.Find(cells[at])[0]].Done = true
+			} else if label, _ := labelOf(cells[0]); at < 0 && !done && label.Number != "" {
+				other = append(other, l.N)
 			}
 		}
 	}
-	return found
+	return other
 }
 
 // rowCells returns the cells of a row of a table.
@@ -125,8 +123,8 @@ func boldLabel(text string) (title, rest string, ok bool) {
 	return title, rest, l.Number != ""
 }
 
-// StepTitle returns the id of a step, if it has one, and its title.
-func StepTitle(l Line) (id, title string) {
+// StepTitle returns the label of a step, with an id if it has one, and its title.
+func StepTitle(l Line) Label {
 	text := cmp.Or(l.Rest, l.Text)
 	cells := rowCells(l)
 	switch bold, _, ok := boldLabel(text); {
@@ -134,7 +132,7 @@ func StepTitle(l Line) (id, title string) {
 		text = bold
 	case l.Kind == Item && l.Numbered:
 		if m := stepItem.FindStringSubmatch(l.Text); m != nil {
-			return m[2], m[3]
+			return Label{Number: m[2], ID: m[2], Title: m[3]}
 		}
 	case l.Kind == Plain && strings.HasPrefix(l.Text, "|") && rowID.MatchString(Unformatted(cells[0])):
 		text = Unformatted(cells[0]) + ": " + cells[min(1, len(cells)-1)]
@@ -143,9 +141,9 @@ func StepTitle(l Line) (id, title string) {
 	}
 	label, ok := labelOf(strings.TrimRight(text, ":："))
 	if !ok || l.Kind == Heading && label.Number == "" && words[label.Word] == 0 {
-		return "", Unformatted(text)
+		return Label{Title: Unformatted(text)}
 	}
-	return label.ID, label.Title
+	return label
 }
 
 // Labelled makes headings of lines such as **Done when:**, and of the next such line behind one.
