@@ -7,12 +7,8 @@ import (
 	"relay/epic"
 	"relay/epic/blueprint/internal/inline"
 	"relay/epic/blueprint/names"
-	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
-
-// delimiter is the line below the header of a table.
-var delimiter = pattern.New(`^\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?$`)
 
 // groupAt is a row of the matrix: where it stands, and what it names before the names are looked up.
 type groupAt struct {
@@ -40,7 +36,7 @@ type columns struct{ group, tasks, blockedBy, count int }
 func readMatrix(p *parser, b *block) bool {
 	lines := b.split()
 	for k := 0; k+1 < len(lines); k++ {
-		if !strings.Contains(lines[k].text, "|") || !delimiter.MatchString(lines[k+1].text) {
+		if !strings.Contains(lines[k].text, "|") || !names.TableRule.MatchString(lines[k+1].text) {
 			continue
 		}
 		cols, ok := header(cells(lines[k]))

@@ -12,8 +12,8 @@ var (
 	arrow   = pattern.New(`[ \t]*(?:[-=]+\.*-*>|→|⇒|⟶)(?:\|[^|]*\|)?[ \t]*`)
 	node    = pattern.New(`\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|（[^）]*）|["|;]`)
 	mark    = pattern.New(`^[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]+`)
-	// delimiter is the line below the head of a table.
-	delimiter = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
+	// TableRule matches the line below the head of a table.
+	TableRule = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
 	waitsCell = pattern.New(`(?i)^\W*(?:(?:can )?starts? after|after|waits? for|depend|block|prereq|requires|abhäng|dépend|依赖|依存|前置)`)
 )
 
@@ -27,7 +27,7 @@ func (n *Names) Drawn(lines []string) (pairs [][2]string) {
 		if len(row) == 1 {
 			column = -1
 		}
-		if i+1 < len(lines) && delimiter.MatchString(lines[i+1]) {
+		if i+1 < len(lines) && TableRule.MatchString(lines[i+1]) {
 			column = slices.IndexFunc(row, waitsCell.MatchString)
 		} else if column > 0 && column < len(row) {
 			if at := slices.IndexFunc(row[:column], func(cell string) bool { return len(n.Find(cell)) > 0 }); at >= 0 {

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 
 	"relay/epic/blueprint"
+	"relay/epic/blueprint/names"
 	"relay/epic/pattern"
 )
 
 var (
 	stepItem   = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
-	tableRule  = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
 	statusCell = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
 	labelLine  = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
 )
@@ -80,11 +80,11 @@ func Rows(list []Line, steps []Step) (other []int) {
 	known, byID := called(steps)
 	status := -1
 	for i, l := range list {
-		cells := rowCells(l)
+		cells := names.Cells(l.Text)
 		switch {
 		case l.Kind == Code || !strings.Contains(l.Text, "|"):
 			status = -1
-		case i+1 < len(list) && tableRule.MatchString(list[i+1].Text):
+		case i+1 < len(list) && names.TableRule.MatchString(list[i+1].Text):
 			status = slices.IndexFunc(cells, statusCell.MatchString)
 		case status >= 0 && status < len(cells):
 			done := blueprint.SaysDone("status: " + cells[status])
@@ -97,14 +97,6 @@ func Rows(list []Line, steps []Step) (other []int) {
 		}
 	}
 	return other
-}
-
-// rowCells returns the cells of a row of a table.
-func rowCells(l Line) (cells []string) {
-	for cell := range strings.SplitSeq(strings.Trim(l.Text, "| \t"), "|") {
-		cells = append(cells, strings.TrimSpace(cell))
-	}
-	return cells
 }
 
 // boldLabel returns the title that a line has in bold, if it begins with a label that has a number, and the text behind it. A few more
@@ -126,7 +118,7 @@ func boldLabel(text string) (title, rest string, ok bool) {
 // StepTitle returns the label of a step, with an id if it has one, and its title.
 func StepTitle(l Line) Label {
 	text := cmp.Or(l.Rest, l.Text)
-	cells := rowCells(l)
+	cells := names.Cells(l.Text)
 	switch bold, _, ok := boldLabel(text); {
 	case l.Kind != Plain && ok:
 		text = bold
