@@ -20,8 +20,6 @@ import (
 	"unicode/utf8"
 
 	"relay/epic"
-	"relay/epic/blueprint/internal/names"
-	"relay/epic/each"
 )
 
 // MaxSize is the size, in bytes, of the largest blueprint that is read.
@@ -108,9 +106,6 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 // Skimmed is what a text that need not be a blueprint has of one, whatever else is wrong with it.
 type Skimmed struct {
 	Tasks    bool   // open ones
-	Named    bool   // several of their headings begin with an id, such as T-01: it is a blueprint, whatever other forms it resembles
-	Lines    []int  // of its open tasks
-	Done     int    // tasks
 	Commands Offers // under headings such as Verification or Checks
 }
 
@@ -121,26 +116,7 @@ func Skim(name string, src []byte) Skimmed {
 	if ok {
 		p.document(blocks(src))
 	}
-	lines := each.Of(p.drafts, func(d *draft) int { return d.whole.Line })
-	return Skimmed{ok && !p.taskless, named(p.drafts), lines, len(p.done), p.offered}
-}
-
-// named reports whether at least half of the tasks, and more than one, have ids of one form, and fields or no boxes below them, which
-// would be the tasks of a checklist.
-func named(drafts []*draft) bool {
-	many := map[string]int{}
-	seen := map[string]bool{}
-	for _, d := range drafts {
-		if id := d.task.ID; d.named && !seen[id] && (len(d.given) > 0 || d.boxes == 0) {
-			seen[id] = true
-			many[names.Digits.ReplaceAllString(id, "")]++
-		}
-	}
-	most := 0
-	for _, n := range many {
-		most = max(most, n)
-	}
-	return most > 1 && 2*most >= len(drafts)
+	return Skimmed{ok && !p.taskless, p.offered}
 }
 
 // prepare refuses what is not text, and takes out what markdown has no word for: carriage returns and front matter, whose

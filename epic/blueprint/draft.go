@@ -10,7 +10,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint/internal/inline"
-	"relay/epic/blueprint/internal/names"
+	"relay/epic/blueprint/names"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -23,8 +23,6 @@ type draft struct {
 	at    map[epic.Field][]epic.Place
 	given map[string]bool // fields with one value
 	desc  []string
-	level int  // of its heading
-	named bool // its heading begins with an id
 
 	ended         bool // the plan says that it is done
 	boxes, ticked int

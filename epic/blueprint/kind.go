@@ -34,6 +34,9 @@ func IsDone(heading string) bool { return finished.MatchString(heading) }
 // IsDeferred reports whether a title says that its task is not to be done now.
 func IsDeferred(title string) bool { return deferred.MatchString(title) }
 
+// IsTicked reports whether a heading begins with a mark of what is done.
+func IsTicked(heading string) bool { return tickedHead.MatchString(heading) }
+
 // SaysDone reports whether a line says that the work is done: **Status:** ✅ Complete.
 func SaysDone(text string) bool { return statusLine.MatchString(text) }
 

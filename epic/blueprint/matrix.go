@@ -6,13 +6,9 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint/internal/inline"
-	"relay/epic/blueprint/internal/names"
-	"relay/epic/pattern"
+	"relay/epic/blueprint/names"
 	"relay/epic/plaintext"
 )
-
-// delimiter is the line below the header of a table.
-var delimiter = pattern.New(`^\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?$`)
 
 // groupAt is a row of the matrix: where it stands, and what it names before the names are looked up.
 type groupAt struct {
@@ -32,33 +28,18 @@ func (g *groupAt) place(ref epic.Ref) epic.Place {
 	return g.whole
 }
 
-// stateRow is a row that says that something is done, in words or with a mark alone.
-type stateRow struct {
-	cells []line
-	words bool
-}
-
 // columns says which cells of a row hold what.
-type columns struct{ group, tasks, blockedBy, status, count int }
+type columns struct{ group, tasks, blockedBy, count int }
 
 // readMatrix reads the parallelization matrix: a table with the columns Group and Tasks, wherever it stands. It reports false
-// when the paragraph is not such a table. Of one with the column Status it notes the rows that are done.
+// when the paragraph is not such a table.
 func readMatrix(p *parser, b *block) bool {
 	lines := b.split()
 	for k := 0; k+1 < len(lines); k++ {
-		if !strings.Contains(lines[k].text, "|") || !delimiter.MatchString(lines[k+1].text) {
+		if !strings.Contains(lines[k].text, "|") || !names.TableRule.MatchString(lines[k+1].text) {
 			continue
 		}
 		cols, ok := header(cells(lines[k]))
-		for _, row := range lines[k+2:] {
-			found := cells(row)
-			if !ok && cols.blockedBy > 0 && cols.blockedBy < len(found) {
-				p.lines = append(p.lines, found[cols.blockedBy].text+" → "+found[0].text)
-			}
-			if cols.status >= 0 && cols.status < len(found) && SaysDone("status: "+found[cols.status].text) {
-				p.states = append(p.states, stateRow{found, strings.ContainsFunc(found[cols.status].text, isWord)})
-			}
-		}
 		if !ok {
 			return false
 		}
@@ -74,15 +55,13 @@ func readMatrix(p *parser, b *block) bool {
 }
 
 func header(row []line) (columns, bool) {
-	c := columns{group: -1, tasks: -1, blockedBy: -1, status: -1, count: len(row)}
+	c := columns{group: -1, tasks: -1, blockedBy: -1, count: len(row)}
 	for i, name := range row {
 		switch text := strings.ToLower(inline.Plain(name.text)); {
 		case strings.HasPrefix(text, "group"):
 			c.group = i
 		case strings.HasPrefix(text, "task"):
 			c.tasks = i
-		case text == "status", text == "state":
-			c.status = i
 		case strings.HasPrefix(text, "block"), strings.HasPrefix(text, "depend"), strings.HasPrefix(text, "after"):
 			c.blockedBy = i
 		}

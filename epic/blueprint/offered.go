@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/outline"
 	"relay/epic/pattern"
 )
 
@@ -12,8 +13,6 @@ var (
 	checkWords = pattern.New(`(?i)\b(?:checks?|verification|validation|verify|validate)\b`)
 	// likeCommand matches what may be a command, and not a sentence.
 	likeCommand = pattern.New(`^(?:[A-Z_]+=\S+[ \t]+)*[a-z./~\"$(\[!][^\s:*]*(?:[ \t].*)?$`)
-	codedTask   = pattern.New(`(?i)^#{2,6} (?:(?:task|story) |t-?)\d`)
-	listedBox   = pattern.New(`^(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[[ xX-]\]`)
 	shellFence  = pattern.New("^ {0,3}(?:`{3,}|~{3,})[ \\t]*(?i:|sh|bash|zsh|shell|console|shell-session|cmd|text)[ \\t]*\n")
 )
 
@@ -81,19 +80,17 @@ func commandLines(b *block) []line {
 
 // Count counts the headings and boxes of a plan's file, but for those in blocks of code, of which it names the headings of tasks.
 func (p *Plan) Count(file string, src []byte) {
-	fence, at := "", 0
-	for text := range strings.Lines(string(src)) {
-		text = strings.TrimSpace(text)
-		at++
-		switch fence = inline.FenceAfter(fence, text); {
-		case fence != "" && codedTask.MatchString(text):
-			p.Told = append(p.Told, Told{file, at, "this heading is in a block of code, so it is not a task"})
-		case fence != "":
-		case strings.HasPrefix(strings.TrimLeft(text, "#"), " ") && text[0] == '#':
+	marks, coded := outline.Marks(string(src))
+	for _, m := range marks {
+		if m.Level < outline.Bold {
 			p.Headings++
-		case listedBox.MatchString(text):
+		}
+		if m.Box {
 			p.Boxes++
 		}
+	}
+	for _, line := range coded {
+		p.Told = append(p.Told, Told{file, line, "this heading is in a block of code, so it is not a task"})
 	}
 }
 

@@ -5,13 +5,11 @@ import (
 	"testing"
 )
 
-// Tasks wait for the one before in a plan of another tool, and for what ids, ranges and words in brackets name.
+// Tasks wait for what ids and ranges name, and not for what words in brackets do.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"## Phase 1: A\n**Dependencies:** None\n### Task 1.1: a\n### Task 1.2: b\n## Phase 2: B\n**Dependencies:** Phases 1-1 (small)\n### Task 2.1: c\n": "T1-1<|T1-2<T1-1|T2-1<T1-2",
-		"## Tasks\n### T1: a\n**Depends on:** None, but blocks T3\n### T2: b\n### T3: c\n**Depends on:** T1–T2\n":                                         "T1<|T2<|T3<T1 T2",
-		"## D1 — a\n## D2 — b\n## D3 [P] — c\n": "D1<|D2<D1|D3<D2",
+		"## Tasks\n### T1: a\n**Depends on:** None, but blocks T3\n### T2: b\n### T3: c\n**Depends on:** T1–T2\n":                                                 "T1<|T2<|T3<T1 T2",
 		"## Tasks\n### T-01 — a\n- **Where:**\n  - x\n**Depends on:** —\n### T-02: b\n**Depends on:** T01 (not T-03)\n### T-03: c\n**Depends on:** T1–T2 green\n": "T-01<|T-02<T-01|T-03<T-01 T-02",
 	} {
 		made, err := Parse("plan.md", []byte("# A plan\n\n"+text), day())

@@ -8,7 +8,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint/internal/inline"
-	"relay/epic/blueprint/internal/names"
+	"relay/epic/blueprint/names"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -20,7 +20,6 @@ type parser struct {
 	epic     *epic.Epic
 	drafts   []*draft
 	groups   []groupAt
-	states   []stateRow // rows of tables that say that something is done
 
 	whole    *taskReader // the epic's own fields
 	cur      *taskReader
@@ -38,7 +37,6 @@ type parser struct {
 	known    *names.Names    // of all tasks
 	gone     map[string]bool // ids of those that are left out
 	taskless bool            // it has no task
-	labels   map[string]int  // how many ids have a form
 	unused   []Told
 	offered  Offers
 }
@@ -60,9 +58,10 @@ func (p *parser) add(at epic.Place, hint, format string, args ...any) {
 
 var (
 	// idHead is T1: Title, with or without the word Task, and what is said of it before its title.
-	idHead = pattern.New(`^(?i:task[ \t]+#?)?\[?([A-Za-z][A-Za-z0-9_-]*(?:(?:\.[0-9]{1,4}){1,3}[a-z]?)?)\]?(?:[ \t]*(?:\([^()]{1,20}\)|\[[^\[\]]{1,20}\]))*[ \t]*(?:[:：]|[ \t][–—·•-])(?:[ \t]*(.*))?$`)
+	idHead = pattern.New(`^(?i:task[ \t]+#?)?\[?([A-Za-z][A-Za-z0-9_-]*(?:(?:\.[0-9]{1,4}){1,3}[a-z]?)?)\]??(?:[ \t]*(?:\([^()]{1,20}\)|\[[^\[\]]{1,20}\]))*(?:[ \t]*[:：]|[.)\]][ \t]|[ \t]+[–—·•-])(?:[ \t]*(.*))?$`)
 	// numHead is 1. Title, Step 1: Title, or 1.2 Title, in which no mark is needed; a title may be missing behind the word Task.
 	numHead  = pattern.New(`^((?i:task|step)[ \t]+)?#?([0-9]{1,6}(?:[.][0-9]{1,4}){0,3}[a-z]?)(?:[ \t]*\([^()]{1,20}\))?([.:)]|[ \t]+[–—·•-]|$|[ \t])[ \t]*(.*)$`)
+	own      = pattern.New(`^(?i:task[ \t]+)?\[?T-?[0-9]+[a-z]?\]?[ \t]*[:：]`)
 	markedID = pattern.New("^([\\w.\\[\\]-]+)[`*]+")
 	urgent   = pattern.New(`^P[0-4]\b`)
 	version  = pattern.New(`^[vV][0-9]+\.`)
@@ -75,6 +74,9 @@ func IsSection(text string) bool {
 	text = inline.Plain(text)
 	return section.MatchString(text) && !strings.EqualFold(strings.TrimRight(text, ": "), "work")
 }
+
+// IsOwn reports whether a heading begins with an id as relay's own plans have it: T1: Title.
+func IsOwn(heading string) bool { return own.MatchString(headText(heading)) }
 
 // headText is a heading without formatting, and without the marks that it begins with.
 func headText(text string) string {
@@ -103,7 +105,6 @@ func head(text string, inside bool) (id, title string, ok bool) {
 
 func (p *parser) document(blocks []block) {
 	p.preamble = true
-	countLabels(p, blocks)
 	for _, b := range blocks {
 		p.sections = p.sections || b.kind == heading && IsSection(b.text)
 	}
@@ -188,13 +189,11 @@ func (p *parser) beginTask(id, title string, b *block, rest []block) {
 		title = unreadable
 	}
 	p.begin(id, title, b.level, at)
-	p.cur.draft.named = label.MatchString(headText(b.text))
-	p.cur.draft.ended = p.cur.draft.ended || tickedHead.MatchString(b.text)
+	p.cur.draft.ended = p.cur.draft.ended || IsTicked(b.text)
 }
 
 func (p *parser) begin(id, title string, level int, at epic.Place) {
 	p.cur = &taskReader{parser: p, level: level, draft: newDraft(id, title, at)}
-	p.cur.draft.level = level
 	p.cur.draft.cutDepends()
 }
 
@@ -213,42 +212,37 @@ func firstWords(rest []block) string {
 
 // task tells whether a heading begins a task. In the section of tasks, and in a document without one, T1: is enough; any
 // other word before a colon, and any heading elsewhere, has to be followed by a task's fields. So has a heading of any other form in that
-// section, unless it stands below a task.
+// section; below a task it needs checks of its own, beside one boxes do.
 func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 	id, title, ok = head(b.text, p.section > 0 && b.level > p.section)
 	here := p.section > 0 || !p.sections && (b.level > 1 || p.titled) && p.aside == 0
-	if i, t, kin := labelled(p, b); kin && here && (p.cur == nil || b.level <= p.cur.level) {
-		return i, t, !isGroup(p, b, rest)
+	switch {
+	case ok && here && (id == "" || strings.ContainsAny(id, "0123456789")):
+		return id, title, !isGroup(b, rest)
+	case ok:
+		return id, title, hasFields(rest, "")
 	}
-	if !ok {
-		return looseTask(p, b, rest)
-	}
-	if here && (id == "" || strings.ContainsAny(id, "0123456789")) {
-		return id, title, !isGroup(p, b, rest)
-	}
-	return id, title, hasFields(rest, "")
-}
-
-// looseTask tells whether a heading of no form that relay knows begins a task. It may begin with an id. Below a task it does if it has
-// checks of its own, beside one if it has boxes.
-func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
 	name := ""
 	if p.cur != nil && b.level > p.cur.level {
 		name = "checks"
 	}
 	_, field := fieldName(strings.TrimRight(inline.Plain(b.text), ": "))
-	beside := p.cur != nil && b.level == p.cur.level && !IsAside(b.text) && !namesChecks(b.text) && hasBoxes(rest)
-	if field || isGroup(p, b, rest) || !beside && (p.section == 0 || b.level <= p.section || !hasFields(rest, name)) {
-		return "", "", false
-	}
-	if m := label.FindStringSubmatch(headText(b.text)); m != nil {
-		return names.ID(m[1]), m[3], true
-	}
-	return "", inline.Plain(b.text), true
+	beside := p.cur != nil && b.level == p.cur.level && !IsAside(b.text) && !namesChecks(b.text) && hasLine(rest, line.boxed)
+	return "", inline.Plain(b.text), !field && (beside || p.section > 0 && b.level > p.section && hasFields(rest, name))
 }
 
-// hasBoxes looks for boxes before the next heading.
-func hasBoxes(rest []block) bool { return hasLine(rest, line.boxed) }
+// isGroup reports whether a heading has headings such as T1: Title below it, and is none.
+func isGroup(b *block, rest []block) bool {
+	for k := range rest {
+		if rest[k].kind == heading && rest[k].level <= b.level {
+			return false
+		}
+		if rest[k].kind == heading && IsOwn(rest[k].text) {
+			return !IsOwn(b.text) && !hasFields(rest, "")
+		}
+	}
+	return false
+}
 
 // hasFields looks for a task's fields before the next heading: any, or one of a name.
 func hasFields(rest []block, name string) bool {
@@ -311,16 +305,13 @@ func (p *parser) finish() {
 		p.groups, p.epic.Groups = nil, nil
 	}
 	identify(p.drafts)
-	inOrder(p, settleReferences(p))
+	settleReferences(p)
 	p.taskless = p.taskless || len(p.drafts) == 0
 	if len(p.drafts) == 0 && len(p.done) > 0 {
 		p.add(p.sectAt, "", "nothing is left to do in it: %s done", plaintext.Count(len(p.done), "item"))
 	}
 	for _, d := range p.drafts {
 		d.task.Description = strings.Join(d.desc, "\n\n")
-		if !d.given["files"] && !ours(d) {
-			d.task.Files = inline.FilesIn(nil, d.task.Title, true)
-		}
 		if d.task.Kind == epic.KindPerson && !d.given["kind"] && len(d.task.Checks) > 0 {
 			d.task.Kind = epic.KindFeature // what commands prove needs no person
 		}

@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"relay/epic"
-	"relay/epic/blueprint/internal/inline"
-	"relay/epic/blueprint/internal/names"
+	"relay/epic/blueprint/names"
 	"relay/epic/each"
 )
 
@@ -15,23 +14,15 @@ import (
 func Padded(id string) string { return names.Padded(id) }
 
 // settleReferences puts the ids of tasks in the place of what the plan calls them, and leaves out tasks that are done. It reports names
-// that are not like those of tasks; validation reports the others. It returns whether tasks have an order of their own.
-func settleReferences(p *parser) (asked bool) {
+// that are not like those of tasks; validation reports the others.
+func settleReferences(p *parser) {
 	ids := each.Of(p.drafts, func(d *draft) string { return d.task.ID })
 	p.known, p.gone = names.Of(ids, each.Of(p.drafts, func(d *draft) string { return d.task.Title })), map[string]bool{}
-	known, done, boxed := p.known, p.gone, map[string]bool{}
+	known, done := p.known, p.gone
 	ids = slices.Sorted(maps.Values(known.IDs))
 	for _, d := range p.drafts {
-		boxed[d.task.ID] = d.boxes > d.ticked // they say more than a mark, which may mean that the plan was checked
 		if done[d.task.ID] = d.done() || IsDeferred(d.task.Title); done[d.task.ID] && !d.done() {
 			p.skip(d.task.Line, "%s is left out, as its title says", d.task.ID)
-		}
-	}
-	for _, row := range p.states { // cells behind the task's name others
-		id := func(cell line) string { return known.IDs[strings.ToLower(inline.Plain(cell.text))] }
-		at := slices.IndexFunc(row.cells, func(cell line) bool { return id(cell) != "" })
-		if at >= 0 && (row.words || !boxed[id(row.cells[at])]) {
-			done[id(row.cells[at])] = true
 		}
 	}
 	tasks := map[string]*draft{}
@@ -39,7 +30,12 @@ func settleReferences(p *parser) (asked bool) {
 		d.settle(p, known, ids)
 		tasks[d.task.ID] = d
 	}
-	asked = drawn(p, tasks) || slices.ContainsFunc(p.drafts, func(d *draft) bool { return d.given["depends on"] || ours(d) })
+	for _, pair := range known.Drawn(p.lines) {
+		b, d := tasks[pair[0]], tasks[pair[1]]
+		if d != nil && b != nil && b.whole.Line < d.whole.Line && !d.given["depends on"] && !slices.Contains(d.task.DependsOn, pair[0]) {
+			d.task.DependsOn = append(d.task.DependsOn, pair[0])
+		}
+	}
 	p.drafts = slices.DeleteFunc(p.drafts, func(d *draft) bool {
 		if done[d.task.ID] && (d.done() || !IsDeferred(d.task.Title)) {
 			p.done = append(p.done, "- "+d.task.Title)
@@ -47,7 +43,6 @@ func settleReferences(p *parser) (asked bool) {
 		return done[d.task.ID]
 	})
 	p.drafts = each.Of(p.drafts, func(d *draft) *draft { return d.passOver(done, tasks) })
-	return asked
 }
 
 // passOver has a task wait for what tasks that are left out wait for, in their place.

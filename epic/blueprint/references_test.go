@@ -12,11 +12,6 @@ func TestReferences(t *testing.T) {
 	t.Parallel()
 	const text = `# Plan
 
-| Status | Step | Name | Unblocks |
-|---|---|---|---|
-| ✅ Done | **T5** | Measure | T7 |
-| ⬜ | T6 | Next | T7 |
-
 ## Tasks
 
 ### T1: Index ✅ DONE
@@ -30,7 +25,7 @@ func TestReferences(t *testing.T) {
 ### T4: Serve
 **Depends on:** T1–T2, feature/auth, RFC-0071 (accepted), Task 5
 
-### T5: Measure
+### T5: Measure ✅
 
 ### T6: Show
 **Status:** Completed
@@ -65,7 +60,7 @@ func TestReferences(t *testing.T) {
 	told := func(line int, text string) bool {
 		return slices.ContainsFunc(plan.Told, func(l Told) bool { return l.Line == line && strings.Contains(l.Why, text) })
 	}
-	if !told(19, "RFC-0071") || !told(38, "T10 is left out") || strings.Contains(plan.Epic.Description, "SKIPPED") || plan.Done != 4 {
+	if !told(14, "RFC-0071") || !told(33, "T10 is left out") || strings.Contains(plan.Epic.Description, "SKIPPED") || plan.Done != 4 {
 		t.Errorf("%d are done, and %v is named", plan.Done, plan.Told)
 	}
 	for text, why := range map[string]string{

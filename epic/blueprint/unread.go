@@ -6,7 +6,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint/internal/inline"
-	"relay/epic/blueprint/internal/names"
+	"relay/epic/blueprint/names"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -22,6 +22,25 @@ var (
 	saidDepends  = pattern.New(`(?mi)(?:^[-*\s]*|[.;:,(–—-][ \t]+)(?:depends[ \t]+on|blocked[ \t]+by|needs|requires|after):?[ \t]+([^\s.;)][^.;)\n]*)`)
 	titleDepends = pattern.New(`[ \t]*[(\[](?i:depends[ \t]+on|blocked[ \t]+by|after)[ \t]*:?[ \t]*([^()\[\]]+)[)\]]$`)
 )
+
+// Waits returns what a line says that its task waits for; ok is false if it says nothing of it.
+func Waits(text string) (on string, ok bool) {
+	key, value, found := strings.Cut(strings.Replace(text, "：", ":", 1), ":")
+	if name, _ := fieldName(strings.Trim(key, "-*+_ \t")); found && name == "depends on" {
+		return strings.Trim(value, "*_ \t"), true
+	}
+	if f := plainPairs(line{text: text}); f != nil {
+		return f[0].value.text, true
+	}
+	for _, form := range []*pattern.Regexp{titleDepends, saidDepends} {
+		for _, m := range form.FindAllStringSubmatch(text, -1) {
+			if on := clause.ReplaceAllString(m[1], ""); names.Only(on) {
+				return on, true
+			}
+		}
+	}
+	return "", false
+}
 
 // plainPairs reads a line without bold marks that can only mean what the task depends on: Depends on: T1, T2.
 func plainPairs(l line) []pair {

@@ -18,7 +18,7 @@ func claimsBoxes(s source) bool {
 	name := strings.NewReplacer("_", " ", "-", " ").Replace(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	todo := boxesOpen.MatchString(name) || strings.EqualFold(name, "next steps")
 	marked := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 || l.Kind == markdown.Item && todo })
-	return marked && s.unclaimed() || s.isText() && !s.says(ofRelay) && markdown.BoxedPhases(s.list) > 1 && !s.skim().Named
+	return marked && s.unclaimed() || s.isText() && !s.isOwn() && markdown.BoxedPhases(s.list) > 1
 }
 
 // says reports whether a line of a text has a form.
@@ -28,6 +28,11 @@ func (s source) says(form *pattern.Regexp) bool {
 
 // unclaimed reports whether a file is a text in which no blueprint has a task.
 func (s source) unclaimed() bool { return s.isText() && !s.skim().Tasks }
+
+// isOwn reports whether a text has fields or headings as only relay's own plans have them.
+func (s source) isOwn() bool {
+	return s.says(ofRelay) || slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Kind == markdown.Heading && blueprint.IsOwn(l.Rest) })
+}
 
 func (s source) isText() bool {
 	return slices.Contains([]string{".md", ".markdown", ".txt", ""}, strings.ToLower(path.Ext(s.name)))

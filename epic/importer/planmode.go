@@ -16,6 +16,9 @@ import (
 
 var ofRelay = pattern.New(`(?i)^[-*\s]*\*\*(?:(?:checks?|points|protected|kind|timeout|budget|max attempts|runner)\b[^:]{0,3}:|priority:?\*\*:?\s*p[0-3]\b)`)
 
+// anyOrder matches what says that no task has to wait for the one before.
+var anyOrder = pattern.New(`(?i)\b(?:tasks|steps|items|findings|issues|they|all) (?:are (?:all )?independent of|do not depend on) (?:each other|one another)\b`)
+
 // checked matches fields that only relay has.
 var checked = pattern.New(`(?i)^[-*\s]*\*\*(?:checks|protected|max attempts):?\*\*`)
 
@@ -23,7 +26,7 @@ func claimsPlanmode(s source) bool {
 	if !s.isText() {
 		return false
 	}
-	steps, skim := markdown.Steps(s.list), s.skim()
+	steps := markdown.Steps(s.list)
 	switch {
 	case len(todosOf(s)) > 0:
 		return true
@@ -31,30 +34,9 @@ func claimsPlanmode(s source) bool {
 		return false
 	case s.says(ofRelay):
 		_, err := blueprint.Parse(s.name, s.data, time.Time{})
-		return !skim.Tasks || err != nil && !s.says(checked)
-	case !skim.Tasks, !isBlueprint(s, steps):
-		return true
+		return !s.skim().Tasks || err != nil && !s.says(checked)
 	}
-	_, err := blueprint.Parse(s.name, s.data, time.Time{})
-	sectioned := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Kind == markdown.Heading && blueprint.IsSection(l.Rest) })
-	if sectioned && skim.Named { // whose mistakes are worth naming
-		return false
-	}
-	return err != nil || !skim.Named && !sectioned && slices.ContainsFunc(steps, func(i int) bool {
-		id, _ := markdown.StepTitle(s.list[i])
-		return id != "" && id[0] <= '9'
-	})
-}
-
-// isBlueprint reports whether a blueprint has most of the steps of a text as tasks, and few others.
-func isBlueprint(s source, steps []int) bool {
-	same, skim := 0, s.skim()
-	for _, i := range steps {
-		if _, found := slices.BinarySearch(skim.Lines, s.list[i].N); found {
-			same++
-		}
-	}
-	return 2*same >= len(skim.Lines) && 5*(same+skim.Done) >= 4*len(steps)
+	return !s.skim().Tasks || !s.isOwn()
 }
 
 // todosOf returns the to-dos in the front matter of a plan of Cursor.
@@ -85,28 +67,26 @@ func readPlanmode(s source, d *draft) {
 	stepsOf(d, s, starts)
 }
 
-// stepsOf takes the steps that begin at some lines.
+// stepsOf takes the steps that begin at some lines. They come in their order, unless the text beside them says that any will do.
 func stepsOf(d *draft, s source, starts []int) {
 	steps, rest := markdown.SplitSteps(s.body, starts)
-	byID, holds := map[string]*item{}, map[int]bool{}
-	for i := range steps {
-		it := takeStep(d, &steps[i])
-		byID[it.id], holds[steps[i].Phase.N] = it, true
+	holds := map[int]bool{}
+	for _, line := range markdown.Rows(s.body, steps) {
+		d.tell(line, "this row of a table is not a task")
 	}
-	for _, row := range markdown.Rows(s.body) {
-		if it := byID[row.Number]; it != nil {
-			it.done = it.done || row.Done
-		} else if !row.Done {
-			d.tell(row.Line, "this row of a table is not a task")
-		}
+	for i := range steps {
+		takeStep(d, &steps[i])
+		holds[steps[i].Phase.N] = true
 	}
 	for _, part := range markdown.Cut(rest, 0) {
-		if number, _ := markdown.StepTitle(part.Heading); number != "" && !part.Beside && !holds[part.Heading.N] {
+		if markdown.StepTitle(part.Heading).Number != "" && !part.Beside && !holds[part.Heading.N] {
 			d.tell(part.Heading.N, "this heading has a number, and is not a task")
 		}
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
-	d.chain(d.items)
+	if !slices.ContainsFunc(rest, func(l markdown.Line) bool { return anyOrder.MatchString(l.Text) }) {
+		d.chain(d.items)
+	}
 }
 
 // readTodos takes the to-dos of a plan of Cursor.
@@ -122,12 +102,11 @@ func readTodos(d *draft, list []*placed.Node) {
 }
 
 // takeStep adds the task of a step.
-func takeStep(d *draft, s *markdown.Step) *item {
+func takeStep(d *draft, s *markdown.Step) {
 	it := boxItem(d, &markdown.Entry{Title: s.Title, Line: s.Line}, markdown.Unformatted(s.Phase.Rest))
 	it.group = groupName(markdown.Unformatted(s.Phase.Rest))
-	it.id, it.as = cmp.Or(s.Number, it.id), cmp.Or(s.Number, it.as)
+	it.id, it.as = s.Name(), cmp.Or(s.ID, it.as)
 	it.files, it.criteria, it.boxes, it.done = s.Files, s.Criteria, s.Boxes, it.done || s.Done
 	waitsFor(it, s.After)
 	it.say(s.Text)
-	return it
 }

@@ -82,7 +82,7 @@ func (k *keeping) wrong(plan *epic.Epic) (wrong []string) {
 			no("the title of %s is not in the words of lines %s", t.ID, k.tasks[own])
 		}
 	}
-	marks := outline.Marks(strings.Join(k.lines, "\n"))
+	marks, _ := outline.Marks(strings.Join(k.lines, "\n"))
 	for i := range marks {
 		if !k.names(marks, i) {
 			no("line %d is neither in a task nor left out: %s", marks[i].Line, plaintext.Fit(k.lines[marks[i].Line-1], 80))

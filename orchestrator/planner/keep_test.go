@@ -94,7 +94,7 @@ func TestKeep(t *testing.T) {
 // TestTitles: the first heading of a document, and those of its level before the first task, need no word.
 func TestTitles(t *testing.T) {
 	t.Parallel()
-	marks := outline.Marks("## Plans\n# Shop\n## Why\n# Sell\n# Later\n")
+	marks, _ := outline.Marks("## Plans\n# Shop\n## Why\n# Sell\n# Later\n")
 	k := &keeping{tasks: []part{{from: 4, to: 4}}}
 	for i, want := range []bool{true, true, false, true, false} {
 		if got := k.names(marks, i); got != want {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"relay/epic/blueprint/names"
 )
 
 // sectionEnds returns for each heading the line behind its section.
@@ -133,7 +135,7 @@ func titleIn(l Line) (place int, title string) {
 	case !strings.HasPrefix(l.Text, "|"):
 		return 0, ""
 	}
-	cells := rowCells(l)
+	cells := names.Cells(l.Text)
 	id := Unformatted(cells[0])
 	switch {
 	case rowID.MatchString(id):

@@ -19,7 +19,7 @@ type Label struct {
 }
 
 var (
-	numberLabel = pattern.New(`^((?:\pL+[ _-]?){0,3}?)[\s#_-]*(\d{1,4}(?:[.\-_]\d{1,3})*[a-zA-Z]?)(?:$|[.):：、，,）\]|/]+[ \t]*(?:[–—·•-]+[ \t]+)?|[ \t]*[–—·•:-][ \t]*|[ \t]+)(.*)$`)
+	numberLabel = pattern.New(`^((?:\pL+[ _-]?){0,3}?)[\s#_-]*(\d{1,4}(?:[.\-_][A-Z]?\d{1,3})*[a-zA-Z]?)(?:$|[.):：、，,）\]|/]+[ \t]*(?:[–—·•-]+[ \t]+)?|[ \t]*[–—·•:-][ \t]*|[ \t]+)(.*)$`)
 	countLabel  = pattern.New(`^第\s*([0-9一二三四五六七八九十]+)\s*(\p{Han}{1,2}?)(?:[\s:：、.–—-]+(.*))?$`)
 	commitLabel = pattern.New(`^(feat|fix|docs|chore|refactor|test|perf|build|ci|style|feature|bugfix)(?:\([\w./-]+\)|/[\w./-]+)?!?:\s+(.*)$`)
 	endLabel    = pattern.New(`^(.*?)\s*[\[(（]([A-Z]{1,6})-?(\d{1,4})[\])）]$`)
@@ -81,6 +81,9 @@ func labelIn(text string) (l Label, ok bool) {
 		return Label{Word: m[1] + "@", Number: m[2], Title: text}, true
 	}
 	if m := wordLabel.FindStringSubmatch(text); m != nil {
+		if title, found := strings.CutPrefix(text, m[1]+": "); found && words[strings.ToLower(m[1])] == ofTask {
+			text = title
+		}
 		return Label{Word: strings.TrimSpace(m[1]), Title: text}, true
 	}
 	return Label{Title: text}, false

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/epic/blueprint"
+	"relay/epic/blueprint/names"
 	"relay/epic/pattern"
 )
 
@@ -46,7 +47,7 @@ type Named struct {
 func Waits(list []Line) (waits []Wait) {
 	column := -1
 	for i, l := range list {
-		if cells := rowCells(l); i+1 < len(list) && tableRule.MatchString(list[i+1].Text) {
+		if cells := names.Cells(l.Text); i+1 < len(list) && names.TableRule.MatchString(list[i+1].Text) {
 			column = slices.IndexFunc(cells, orderCell.MatchString)
 		} else if of := Names(cells[0]); column > 0 && column < len(cells) && len(of) > 0 && !orderTask.MatchString(cells[column]) {
 			waits = append(waits, Wait{of, Names(cells[column]), orderAll.MatchString(cells[column]), l.N})

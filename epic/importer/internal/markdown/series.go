@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/blueprint/names"
 	"relay/epic/pattern"
 )
 
@@ -232,7 +233,7 @@ func (s *series) labelWorth() float64 {
 // headed is what the head of the first row's table is worth: a column of tasks, or of what they wait for.
 func (s *series) headed(list []Line) float64 {
 	for i := s.at[0] - 1; i > 0 && strings.HasPrefix(list[i].Text, "|"); i-- {
-		if tableRule.MatchString(list[i].Text) && slices.ContainsFunc(rowCells(list[i-1]), func(cell string) bool {
+		if names.TableRule.MatchString(list[i].Text) && slices.ContainsFunc(names.Cells(list[i-1].Text), func(cell string) bool {
 			return taskLabel.MatchString(cell) || orderCell.MatchString(cell) || words[strings.ToLower(Unformatted(cell))] > 0
 		}) {
 			return 1.5

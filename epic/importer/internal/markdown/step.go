@@ -5,29 +5,27 @@ import (
 	"strings"
 
 	"relay/epic/blueprint"
+	"relay/epic/blueprint/names"
+	"relay/epic/each"
 	"relay/epic/pattern"
 )
 
 var (
-	stepAfter  = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies|requires|prerequisites|depende de|dependências|abhängig von|dépend de|依存(?:関係)?|依赖)\W*?[:：]\W*(.*)$`)
-	stepRef    = pattern.New(`(?i)(?:\b(?:task|step|story|stories|tarea|tarefa|aufgabe|schritt|paso|passo|pr)s?\s*#?|(?:タスク|任务|步骤|작업)\s*|^[\W_]*|[,、，&]\s*|\band\s+)#?((?:[A-Z]{1,2}\.?)?\d+(?:\.\d+){0,3}[a-z]?)(?:\s*[-–—]\s*(\d+(?:\.\d+)?))?\b`)
-	coded      = pattern.New(`\b([A-Z]{1,2})-(\d)`)
-	dashed     = pattern.New(`\b\d+-\d+\b`)
 	stepBox    = pattern.New(`^\**Step \d+\b`)
 	filesLabel = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)
 )
 
 // Step is a step of a plan.
 type Step struct {
-	Number, Title string // a step without a number has none
-	Line          Line
-	Phase         Line // the numbered heading that it is below, or an empty line
-	Done          bool
-	Files         []string    // that it lists
-	After         []Reference // nil: it does not say what it waits for
-	Criteria      []string
-	Boxes         []int // their lines
-	Text          string
+	Label
+	Line     Line
+	Phase    Line // the numbered heading that it is below, or an empty line
+	Done     bool
+	Files    []string    // that it lists
+	After    []Reference // nil: it does not say what it waits for
+	Criteria []string
+	Boxes    []int // their lines
+	Text     string
 }
 
 // SplitSteps returns the steps that begin at some lines, and the other lines. A step ends where the next begins, or a heading that is not
@@ -35,11 +33,6 @@ type Step struct {
 func SplitSteps(list []Line, starts []int) (steps []Step, rest []Line) {
 	head(list, starts)
 	rest = append(rest, list[:starts[0]]...)
-	known := map[string]bool{} // numbers
-	for _, at := range starts {
-		number, _ := StepTitle(list[at])
-		known[number] = true
-	}
 	var above [8]Line
 	seen := 0
 	for k, at := range starts {
@@ -57,13 +50,59 @@ func SplitSteps(list []Line, starts []int) (steps []Step, rest []Line) {
 		for own < end && list[at].Kind != Plain && !endsStep(list[at], list[own]) {
 			own++
 		}
-		s := Step{Line: list[at]}
-		s.Number, s.Title = StepTitle(s.Line)
-		s.read(list[at+1:own], known)
+		s := Step{Line: list[at], Label: StepTitle(list[at])}
+		s.read(list[at+1 : own])
 		s.place(above[:])
 		steps, rest = append(steps, s), append(rest, list[own:end]...)
 	}
+	order(steps, rest)
 	return steps, rest
+}
+
+// Name returns the id of a step, or its title if it has none.
+func (s *Step) Name() string {
+	title, _ := blueprint.Ended(s.Title)
+	return cmp.Or(s.ID, Clip(Unformatted(title), 60))
+}
+
+// called returns steps by what their plan calls them.
+func called(steps []Step) (known *names.Names, byID map[string]*Step) {
+	byID = map[string]*Step{}
+	for i := range steps {
+		byID[steps[i].Name()] = &steps[i]
+	}
+	known = names.Of(each.Of(steps, func(s Step) string { return s.Name() }), each.Of(steps, func(s Step) string { return s.Title }))
+	for _, s := range steps {
+		if word := strings.TrimSuffix(s.Word, "@"); word != "" && s.Number != "" {
+			known.Also(word+" "+s.Number, s.Name())
+			known.Also(word+"-"+s.Number, s.Name())
+		}
+	}
+	return known, byID
+}
+
+// order settles what steps wait for: the tasks that their lines name, else those before them that the text beside them names.
+func order(steps []Step, rest []Line) {
+	known, byID := called(steps)
+	for i := range steps {
+		var after []Reference // nil: it does not say
+		for _, on := range steps[i].After {
+			found := known.List(on.ID)
+			if len(found) > 0 || Nothing.MatchString(on.ID) {
+				after = append(append([]Reference{}, after...), each.Of(found, func(id string) Reference { return Reference{id, on.Line} })...)
+			}
+		}
+		steps[i].After = after
+	}
+	drawn := map[*Step][]Reference{}
+	for _, pair := range known.Drawn(each.Of(rest, func(l Line) string { return l.Text })) {
+		if on, s := byID[pair[0]], byID[pair[1]]; on.Line.N < s.Line.N && s.After == nil {
+			drawn[s] = append(drawn[s], Reference{pair[0], s.Line.N})
+		}
+	}
+	for s, after := range drawn {
+		s.After = after
+	}
 }
 
 // head makes headings of steps that are lines in bold.
@@ -105,14 +144,14 @@ func (s *Step) place(above []Line) {
 			s.Phase = l
 		}
 	}
-	if whole, _ := StepTitle(s.Phase); s.Line.Kind == Item && whole != "" && s.Number != "" {
-		s.Number = whole + "." + s.Number
+	if whole := StepTitle(s.Phase); s.Line.Kind == Item && whole.ID != "" && s.ID != "" {
+		s.ID = whole.ID + "." + s.ID
 	}
 }
 
 // read takes what the lines below a step say. Boxes are its criteria, with the lists below them, or steps of it; when all are ticked, it is
 // done.
-func (s *Step) read(body []Line, known map[string]bool) {
+func (s *Step) read(body []Line) {
 	var said []Line
 	if _, more, bold := boldLabel(s.Line.Rest); s.Line.Kind == Plain {
 		said = append(said, s.Line) // the row of a table
@@ -120,11 +159,13 @@ func (s *Step) read(body []Line, known map[string]bool) {
 		said = append(said, Line{Text: more, N: s.Line.N})
 	}
 	open, files, column := false, false, -1 // of the last criterion
+	for _, l := range append([]Line{{Rest: s.Title, N: s.Line.N}}, body...) {
+		if on, says := blueprint.Waits(cmp.Or(l.Rest, l.Text)); says && l.Kind != Code {
+			s.After = append(s.After, Reference{on, l.N})
+		}
+	}
 	for _, l := range body {
 		files = s.lists(l, files)
-		if on := After(l, known); on != nil {
-			s.After = append(append([]Reference{}, s.After...), on...)
-		}
 		if l.Box != 0 {
 			s.Boxes, open = append(s.Boxes, l.N), open || !l.Done()
 		}
@@ -137,7 +178,7 @@ func (s *Step) read(body []Line, known map[string]bool) {
 			said, column = append(said, l), -1
 		}
 	}
-	s.Done = len(s.Boxes) > 0 && !open || IsComplete(body)
+	s.Done = !open && (len(s.Boxes) > 0 || s.Line.Kind == Heading && blueprint.IsTicked(s.Line.Rest)) || IsComplete(body)
 	s.Text = Join(said)
 }
 
@@ -152,22 +193,4 @@ func (s *Step) lists(l Line, files bool) bool {
 		files = false
 	}
 	return files
-}
-
-// After returns what a line such as Depends on: Task 1 names; empty and not nil if it says that there is nothing. Known are the numbers
-// that steps have: 2-1 may be one, or a range.
-func After(l Line, known map[string]bool) []Reference {
-	switch m := stepAfter.FindStringSubmatch(cmp.Or(l.Rest, l.Text)); {
-	case m == nil:
-		return nil
-	case Nothing.MatchString(m[1]):
-		return []Reference{}
-	default:
-		return references(stepRef, dashed.ReplaceAllStringFunc(coded.ReplaceAllString(m[1], "$1.$2"), func(number string) string {
-			if dotted := strings.Replace(number, "-", ".", 1); known[dotted] {
-				return dotted
-			}
-			return number
-		}), l.N)
-	}
 }

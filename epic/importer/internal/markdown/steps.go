@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 
 	"relay/epic/blueprint"
+	"relay/epic/blueprint/names"
 	"relay/epic/pattern"
 )
 
 var (
 	stepItem   = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
-	tableRule  = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
 	statusCell = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
 	labelLine  = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
 )
@@ -75,38 +75,28 @@ func outline(list []Line) []place {
 	return at
 }
 
-// Row is a row of a table that begins with a number.
-type Row struct {
-	Number string
-	Line   int
-	Done   bool
-}
-
-// Rows returns the rows of tables with the column Status.
-func Rows(list []Line) (found []Row) {
+// Rows takes from the rows of tables with the column Status which steps are done, and returns the lines of those that are none and not done.
+func Rows(list []Line, steps []Step) (other []int) {
+	known, byID := called(steps)
 	status := -1
 	for i, l := range list {
-		cells := rowCells(l)
+		cells := names.Cells(l.Text)
 		switch {
 		case l.Kind == Code || !strings.Contains(l.Text, "|"):
 			status = -1
-		case i+1 < len(list) && tableRule.MatchString(list[i+1].Text):
+		case i+1 < len(list) && names.TableRule.MatchString(list[i+1].Text):
 			status = slices.IndexFunc(cells, statusCell.MatchString)
 		case status >= 0 && status < len(cells):
-			if label, ok := labelOf(cells[0]); ok && label.Number != "" {
-				found = append(found, Row{label.ID, l.N, blueprint.SaysDone("status: " + cells[status])})
+			done := blueprint.SaysDone("status: " + cells[status])
+			at := slices.IndexFunc(cells, func(cell string) bool { return known.Find(cell) != nil })
+			if at >= 0 && done {
+				byID[known.Find(cells[at])[0]].Done = true
+			} else if label, _ := labelOf(cells[0]); at < 0 && !done && label.Number != "" {
+				other = append(other, l.N)
 			}
 		}
 	}
-	return found
-}
-
-// rowCells returns the cells of a row of a table.
-func rowCells(l Line) (cells []string) {
-	for cell := range strings.SplitSeq(strings.Trim(l.Text, "| \t"), "|") {
-		cells = append(cells, strings.TrimSpace(cell))
-	}
-	return cells
+	return other
 }
 
 // boldLabel returns the title that a line has in bold, if it begins with a label that has a number, and the text behind it. A few more
@@ -125,16 +115,16 @@ func boldLabel(text string) (title, rest string, ok bool) {
 	return title, rest, l.Number != ""
 }
 
-// StepTitle returns the id of a step, if it has one, and its title.
-func StepTitle(l Line) (id, title string) {
+// StepTitle returns the label of a step, with an id if it has one, and its title.
+func StepTitle(l Line) Label {
 	text := cmp.Or(l.Rest, l.Text)
-	cells := rowCells(l)
+	cells := names.Cells(l.Text)
 	switch bold, _, ok := boldLabel(text); {
 	case l.Kind != Plain && ok:
 		text = bold
 	case l.Kind == Item && l.Numbered:
 		if m := stepItem.FindStringSubmatch(l.Text); m != nil {
-			return m[2], m[3]
+			return Label{Number: m[2], ID: m[2], Title: m[3]}
 		}
 	case l.Kind == Plain && strings.HasPrefix(l.Text, "|") && rowID.MatchString(Unformatted(cells[0])):
 		text = Unformatted(cells[0]) + ": " + cells[min(1, len(cells)-1)]
@@ -143,9 +133,9 @@ func StepTitle(l Line) (id, title string) {
 	}
 	label, ok := labelOf(strings.TrimRight(text, ":："))
 	if !ok || l.Kind == Heading && label.Number == "" && words[label.Word] == 0 {
-		return "", Unformatted(text)
+		return Label{Title: Unformatted(text)}
 	}
-	return label.ID, label.Title
+	return label
 }
 
 // Labelled makes headings of lines such as **Done when:**, and of the next such line behind one.

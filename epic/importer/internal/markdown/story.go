@@ -38,7 +38,7 @@ var (
 	clause        = pattern.New(`(?i)^(given|when|then|and|but)\b`)
 
 	// Nothing matches what says that there is nothing to wait for.
-	Nothing = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
+	Nothing = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|keine|ningun|nenhum|aucun|нет|无|なし|-|–|—|$)`)
 )
 
 // Stories returns the stories in a file by their numbers. They begin with a heading, or a line in bold; else lists or tables have them.

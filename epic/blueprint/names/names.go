@@ -39,20 +39,28 @@ func Of(ids, titles []string) *Names {
 	return n
 }
 
+// Also has a name mean a task, unless it means one already.
+func (n *Names) Also(name, id string) {
+	for _, name := range []string{strings.ToLower(name), Key(name)} {
+		n.IDs[name] = cmp.Or(n.IDs[name], id)
+	}
+}
+
 var (
 	// Digits matches a number.
 	Digits = pattern.New(`[0-9]+`)
 	// reference is the id or number of a task, with the word before it: T1, T-01, Task 3, #3, 1.2.
-	reference = pattern.New(`(?:(\pL+)[ \t]+)?#?\b([A-Za-z]{0,12}[-_]?[0-9]{1,6}(?:[.-](?:[0-9]{1,4}|[A-Z])){0,3}[a-z]?|[A-Z]{1,6}-[A-Z])\b`)
+	reference = pattern.New(`(?:(\pL+)[ \t]+)?#?\b((?:[A-Z]{1,6}-)?[A-Za-z]{0,12}[-_]?[0-9]{1,6}(?:[.-](?:[A-Z]?[0-9]{1,4}|[A-Z])){0,3}[a-zA-Z]?|[A-Z]{1,6}-[A-Z])\b`)
 	// between is what stands between references of one list, and through between the ends of a range.
-	between = pattern.New("^(?i:[ \\t,;&+/*`#~–—.、，-]|和|与|and|or|to|through|e|y|et|und|tasks?|steps?|stor(?:y|ies))*$")
+	between = pattern.New("^(?i:[ \\t,;&+/*`#~–—.、，-]|和|与|and|or|to|through|bis|e|y|et|und|tasks?|steps?|stor(?:y|ies))*$")
 	// words may stand before the number of a task.
-	words   = pattern.New("^(?i:and|or|to|through|e|y|et|und|tasks?|steps?|stor(?:y|ies))$")
-	through = pattern.New("^(?i:[ \\t*`]*(?:[-–—~]+|[.]{2,}|to|through)[ \\t*`]*(?:tasks?[ \\t]*)?)$")
+	words   = pattern.New("^(?i:and|or|to|through|bis|e|y|et|und|tasks?|steps?|stor(?:y|ies))$")
+	through = pattern.New("^(?i:[ \\t*`]*(?:[-–—~]+|[.]{2,}|to|through|bis)[ \\t*`]*(?:tasks?[ \\t]*)?)$")
 	beside  = pattern.New(`(?i)\b(?:not|independent|parallel|optional(?:ly)?|ideally|(?:un)?blocks?|(?:needed|required) (?:by|for))\b`)
 	// Bracket matches words in brackets.
 	Bracket  = pattern.New(`[ \t]*\([^()]*\)`)
-	idPrefix = pattern.New(`^([a-z]+)[-_]([0-9])`)
+	listed   = pattern.New(`[;，、]|[ \t](?:and|&|und|y|et)[ \t]`)
+	idPrefix = pattern.New(`([a-z])[-_]([0-9])`)
 )
 
 // ID returns the id of a task that has only a number: T1 of 1, T1-2 of 1.2.
@@ -83,9 +91,9 @@ func (n *Names) Find(text string) (found []string) {
 		if end == 0 && beside.MatchString(gap) || end > 0 && !between.MatchString(gap) && !words.MatchString(strings.TrimSpace(gap)) {
 			break
 		}
-		id := n.IDs[strings.ToLower(name)]
-		if id = cmp.Or(id, n.IDs[Key(name)]); name[0] <= '9' && word != "" && !words.MatchString(word) {
-			id = "" // of something else
+		id := cmp.Or(n.IDs[strings.ToLower(name)], n.IDs[Key(name)], n.IDs[Key(strings.TrimRight(name, "abcdef"))]) // T1b may be a part of T1
+		if name[0] <= '9' && word != "" && !words.MatchString(word) {
+			id = n.IDs[strings.ToLower(word+" "+name)] // else it is one of something else
 		}
 		from, to, _ := strings.Cut(name, "-")
 		switch {
@@ -97,6 +105,21 @@ func (n *Names) Find(text string) (found []string) {
 			found = append(found, id)
 		}
 		last, end = id, at
+	}
+	return found
+}
+
+// List returns the tasks that a text names, by their ids or one by one by their titles, and what looks like the id of one.
+func (n *Names) List(text string) (found []string) {
+	found = n.Find(text)
+	whole := len(found) > 0
+	for part := range strings.SplitSeq(listed.ReplaceAllString(Bracket.ReplaceAllString(text, ""), ","), ",") {
+		switch one := n.Find(part); {
+		case len(one) == 0 && Only(part):
+			found = append(found, First(part))
+		case !whole:
+			found = append(found, one...)
+		}
 	}
 	return found
 }
