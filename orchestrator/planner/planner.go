@@ -50,17 +50,18 @@ type Request struct {
 
 // Result is what came of it.
 type Result struct {
-	Epic   *epic.Epic       // nil: no answer can be used
-	Graph  *epic.Graph      // of it
-	Told   []blueprint.Told // lines of the answer, in the file Kept, of which nothing was made, and those of a document that it leaves out
-	Tried  []bench.TriedCheck
-	Added  []Added   // with Fill
-	Found  []Finding // with Review
-	Wrong  []string  // with the last answer, if it cannot be used
-	Runner string
-	Asked  int // times
-	Usage  attempts.Usage
-	Over   *limits.ExhaustedError // the cap that ended it; nil: none did
+	Epic     *epic.Epic       // nil: no answer can be used
+	Graph    *epic.Graph      // of it
+	Told     []blueprint.Told // lines of the answer, in the file Kept, of which nothing was made, and those of a document that it leaves out
+	Tried    []bench.TriedCheck
+	Added    []Added   // with Fill
+	Found    []Finding // with Review
+	Wrong    []string  // with the last answer, if it cannot be used
+	Finished bool      // by the answer, all tasks of a document are: no plan is made
+	Runner   string
+	Asked    int // times
+	Usage    attempts.Usage
+	Over     *limits.ExhaustedError // the cap that ended it; nil: none did
 
 	Folder string // of briefs and transcripts, absolute
 	Kept   string // file with the last answer, unchanged, absolute; "" : there was none
