@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"relay/attempts/artifact"
+	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
@@ -85,7 +86,7 @@ func ReadInput(a *App, from string) ([]byte, error) {
 	if from == "-" {
 		return io.ReadAll(io.LimitReader(a.In, artifact.MaxSize))
 	}
-	return artifact.ReadText(a.Path(from))
+	return project.ReadFile(a.Path(from), artifact.MaxSize)
 }
 
 // InputName returns the name of an input in messages.

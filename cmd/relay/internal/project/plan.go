@@ -38,7 +38,7 @@ func (p *Project) Plan() (*Plan, error) { return p.plan(ParsePlan) }
 func (p *Project) plan(parse func(name string, src []byte) (*Plan, error)) (*Plan, error) {
 	path := p.File("epic.yml")
 	src, err := ReadFile(path, MaxPlan)
-	var odd *irregularError
+	var odd *plaintext.IrregularError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		hint := "make one from a blueprint: relay init BLUEPRINT.md"
@@ -49,7 +49,7 @@ func (p *Project) plan(parse func(name string, src []byte) (*Plan, error)) (*Pla
 		return nil, &terminal.Hinted{Err: fmt.Errorf("there is no epic here (%s)", p.Rel(path)), Hint: hint}
 	case errors.As(err, &odd):
 		return nil, &terminal.Hinted{
-			Err: &irregularError{p.Rel(path), odd.kind}, Code: terminal.Invalid,
+			Err: &plaintext.IrregularError{Path: p.Rel(path), Kind: odd.Kind}, Code: terminal.Invalid,
 			Hint: "remove it, and restore the plan\nthe plan of each run is in " + p.Rel(p.File(attempts.RunsDir)),
 		}
 	case err != nil:
