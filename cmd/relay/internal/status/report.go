@@ -15,7 +15,6 @@ import (
 	"relay/attempts"
 	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
 	"relay/epic/plaintext"
@@ -228,21 +227,14 @@ func (r *Run) GoesOn(now time.Time) bool {
 	return r.State == stopped && r.Reason == project.Reloading && !r.StoppedAt.IsZero() && now.Sub(r.StoppedAt) < project.ReloadWait
 }
 
-// Ending says in words why the newest run has stopped.
+// Ending says in words how the newest run has ended.
 func (s *Report) Ending() string {
-	r, why := &s.Run, spaced(s.Run.Reason)
-	switch {
-	case r.Reason == string(decide.EpicLooks) && len(s.pick(func(t *Task) bool { return len(t.Looks) > 0 })) == 0:
-		why = "completed"
-	case r.Reason == string(decide.NoRunnableTasks):
-		if why = "nothing is left that can run"; *r.ExitCode == terminal.OK {
-			why = "the tasks you named are completed"
-		}
+	looks := s.pick(func(t *Task) bool { return len(t.Looks) > 0 })
+	said := report.Ended(decide.EndReason(s.Run.Reason), *s.Run.ExitCode, len(looks))
+	if code := *s.Run.ExitCode; code != 0 {
+		said += fmt.Sprintf(" (exit code %d)", code)
 	}
-	if why = plaintext.Because(why); *r.ExitCode != 0 {
-		why += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
-	}
-	return why
+	return said
 }
 
 // Read returns the report of the project as it is now, with its forecast, and writes nothing. It fails when plan or ledger cannot be read.
