@@ -11,6 +11,8 @@ import (
 	"math"
 	"path/filepath"
 
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
@@ -30,21 +32,14 @@ const (
 	PartReview AttemptPart = "review"
 )
 
-// Write prints a part of an attempt. It fails when the attempt has no such part.
-func (v *Viewer) Write(ctx context.Context, at Attempt, part AttemptPart) error {
-	switch part {
-	case PartReview:
-		return v.review(at)
-	case PartDiff: // for git apply, too
-		return v.diff(ctx, at, v.app.Raw())
-	default: // the others are text
-	}
-	out := v.project.Redactor().Stream(v.app.Raw())
-	return errors.Join(v.text(at, out, part), out.Flush())
+// Attempt is an attempt of a task whose log is shown.
+type Attempt struct {
+	Task string
+	*attempts.Attempt
 }
 
 // text prints what an agent or a command wrote, without secrets.
-func (v *Viewer) text(a Attempt, out io.Writer, part AttemptPart) error {
+func (a *Attempt) text(v *Viewer, out io.Writer, part AttemptPart) error {
 	folder := v.project.File("runs", a.Run, a.Task, fmt.Sprint(a.ID))
 	switch part {
 	case PartBrief:
@@ -102,8 +97,8 @@ func copySummed(w io.Writer, path string) (sum string, err error) {
 
 // diff prints what the attempt changed, from the best of what is left of it: its own commits, the ref that keeps the work
 // of one that did not land, the step of the branch that holds it, or the patch that was kept beside its log.
-func (v *Viewer) diff(ctx context.Context, at Attempt, out io.Writer) error {
-	p := v.project
+func (a *Attempt) diff(ctx context.Context, v *Viewer, out io.Writer) error {
+	p, at := v.project, a
 	if at.Base != "" && at.Base == at.Head {
 		return at.without(nothingChanged)
 	}
@@ -146,4 +141,13 @@ func hasCommit(ctx context.Context, p *project.Project, commit string) bool {
 	}
 	_, err := p.Git.Tree(ctx, commit)
 	return err == nil
+}
+
+// review prints what reviewers said of an attempt, and how each acceptance criterion was proved.
+func (a *Attempt) review(v *Viewer) error {
+	if a.Receipt.Review == nil {
+		return a.without("attempt %d of %s was not reviewed, and its task has no acceptance criteria")
+	}
+	cli.Printer(v.app, v.project).Print(v.app.Out, taskText, "reviewed", a)
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
@@ -106,13 +105,4 @@ func (s *Task) Proof(i int) string {
 		return ""
 	}
 	return s.ProvedBy[i]
-}
-
-// review prints what reviewers said of an attempt, and how each acceptance criterion was proved.
-func (v *Viewer) review(at Attempt) error {
-	if at.Receipt.Review == nil {
-		return at.without("attempt %d of %s was not reviewed, and its task has no acceptance criteria")
-	}
-	cli.Printer(v.app, v.project).Print(v.app.Out, taskText, "reviewed", at)
-	return nil
 }
