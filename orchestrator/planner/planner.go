@@ -10,9 +10,7 @@ package planner
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -74,9 +72,7 @@ const runMark = "-plan"
 
 // NewRun returns an id for the folder of what is made now. It begins as that of any run.
 func NewRun(now time.Time) string {
-	var id [2]byte
-	_, _ = rand.Read(id[:]) // it never fails
-	return fmt.Sprintf("%s-%x%s", now.UTC().Format("20060102T150405Z"), id, runMark)
+	return attempts.NewRunID(now) + runMark
 }
 
 // IsRun reports whether a run of that id has made a plan, and belongs to no epic.

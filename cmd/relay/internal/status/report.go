@@ -71,28 +71,19 @@ type Report struct {
 	model   *view.Builder
 }
 
-// Run is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
-// saying so.
+// Run is what is known of the newest run. It has crashed if it ended without saying so.
 type Run struct {
-	ID        string    `json:"id,omitempty"`
-	State     string    `json:"state"`
-	PID       int       `json:"pid,omitempty"`
-	Host      string    `json:"host,omitempty"`
-	StartedAt time.Time `json:"started_at,omitzero"`
-	StoppedAt time.Time `json:"stopped_at,omitzero"`
-	ExitCode  *int      `json:"exit_code,omitempty"`
-	Reason    string    `json:"reason,omitempty"`
-	Why       string    `json:"why,omitempty"`  // in words, of a reason that is a limit of the run
-	Until     time.Time `json:"until,omitzero"` // the deadline of a run that is on
+	ID        string       `json:"id,omitempty"`
+	State     report.State `json:"state"`
+	PID       int          `json:"pid,omitempty"`
+	Host      string       `json:"host,omitempty"`
+	StartedAt time.Time    `json:"started_at,omitzero"`
+	StoppedAt time.Time    `json:"stopped_at,omitzero"`
+	ExitCode  *int         `json:"exit_code,omitempty"`
+	Reason    string       `json:"reason,omitempty"`
+	Why       string       `json:"why,omitempty"`  // in words, of a reason that is a limit of the run
+	Until     time.Time    `json:"until,omitzero"` // the deadline of a run that is on
 }
-
-// The words of runState.State.
-const (
-	neverRan = "never"
-	Running  = "running"
-	stopped  = "stopped"
-	crashed  = "crashed"
-)
 
 // Task is one task of a report. Attempt counts the charged attempts, and the running one if there is one.
 type Task struct {
@@ -200,20 +191,20 @@ func taskOf(r *view.Row, rec *attempts.TaskRecord) Task {
 
 func runOf(v *attempts.View) Run {
 	status := v.Ledger.Status
-	r := Run{ID: v.Ledger.Folded.Run, State: stopped, PID: status.PID, StartedAt: status.StartedAt, Reason: status.LastExitReason}
+	r := Run{ID: v.Ledger.Folded.Run, State: report.Stopped, PID: status.PID, StartedAt: status.StartedAt, Reason: status.LastExitReason}
 	switch {
 	case v.Running:
-		r.State, r.Reason = Running, ""
-		if status.State == Running {
+		r.State, r.Reason = report.Running, ""
+		if status.State == "running" {
 			r.Until = v.Ledger.Until
 		}
 		if h := v.Holder; h != nil {
 			r.PID, r.Host, r.StartedAt = h.PID, h.Host, h.Since
 		}
 	case status.State == "":
-		return Run{State: neverRan}
+		return Run{State: report.Never}
 	case status.State == "running":
-		if r.State, r.Reason = crashed, "crashed"; v.Foreign {
+		if r.State, r.Reason = report.Crashed, "crashed"; v.Foreign {
 			r.PID, r.Host = v.Holder.PID, v.Holder.Host
 		}
 	default:
@@ -224,7 +215,7 @@ func runOf(v *attempts.View) Run {
 
 // GoesOn reports whether another run will follow this one in a moment.
 func (r *Run) GoesOn(now time.Time) bool {
-	return r.State == stopped && r.Reason == project.Reloading && !r.StoppedAt.IsZero() && now.Sub(r.StoppedAt) < project.ReloadWait
+	return r.State == report.Stopped && r.Reason == project.Reloading && !r.StoppedAt.IsZero() && now.Sub(r.StoppedAt) < project.ReloadWait
 }
 
 // Ending says in words how the newest run has ended.
