@@ -127,7 +127,7 @@ func TestFollowLongLog(t *testing.T) {
 }
 
 // Reading a long log bounds the memory of a process that only shows the night, and not that of a run.
-func TestFollowMemory(t *testing.T) {
+func TestFollowMemory(t *testing.T) { //nolint:paralleltest // it sets limits of the process
 	p, _, _, _ := longNight(t)
 	const growth = 77
 	defer debug.SetGCPercent(debug.SetGCPercent(growth))
