@@ -1,7 +1,6 @@
 package attempts_test
 
 import (
-	"crypto/rand"
 	"fmt"
 	"os"
 	"time"
@@ -19,7 +18,7 @@ func ExampleOpen() {
 	g, err := epic.NewGraph(e)
 	check(err)
 	now := func() time.Time { return time.Date(2026, 1, 11, 22, 0, 0, 0, time.UTC) }
-	run := attempts.NewRunID(now(), rand.Reader)
+	run := attempts.NewRunID(now())
 	store, err := attempts.Open(attempts.Options{Dir: dir, Epic: e, Graph: g, Run: run, Fresh: &attempts.Settings{}, Now: now})
 	check(err)
 	check(store.Append(

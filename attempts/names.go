@@ -1,9 +1,9 @@
 package attempts
 
 import (
-	"encoding/hex"
+	"crypto/rand"
 	"errors"
-	"io"
+	"fmt"
 	"io/fs"
 	"path"
 	"time"
@@ -31,14 +31,11 @@ const (
 
 var runPattern = pattern.New(`^[0-9]{8}T[0-9]{6}Z-[0-9a-z]{1,16}$`)
 
-// NewRunID names a run by when it began: YYYYMMDDThhmmssZ-xxxx, the end from entropy.
-func NewRunID(now time.Time, entropy io.Reader) string {
-	end := make([]byte, 2)
-	if _, err := io.ReadFull(entropy, end); err != nil {
-		ns := now.Nanosecond() // worse, but runs of one epic are a lock apart anyway
-		end = []byte{byte(ns >> 10), byte(ns >> 18)}
-	}
-	return now.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(end)
+// NewRunID names a run by when it began: YYYYMMDDThhmmssZ-xxxx, the end by chance.
+func NewRunID(now time.Time) string {
+	var end [2]byte
+	_, _ = rand.Read(end[:]) // it never fails
+	return fmt.Sprintf("%s-%x", now.UTC().Format("20060102T150405Z"), end)
 }
 
 // EventsPath returns where the log of a run is, below the relay folder.

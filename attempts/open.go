@@ -1,7 +1,6 @@
 package attempts
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -90,7 +89,7 @@ func chooseRun(o *Options, c *contents) (run string, err error) {
 		run = newest
 	}
 	if run == "" {
-		run = NewRunID(o.Now(), rand.Reader) // for events that no run of relay work made
+		run = NewRunID(o.Now()) // for events that no run of relay work made
 	}
 	return run, nil
 }

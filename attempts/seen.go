@@ -36,8 +36,13 @@ type seen struct {
 	Attempts   []Attempt    // of all records
 }
 
-func sealSeen(relay string, text []byte) []byte {
-	return fmt.Appendf(nil, "%s %x\n", relay, sha256.Sum256(text))
+// Seal returns the first line of a file for viewers: the version of relay, and a hash of all that the file is made of and has.
+func Seal(relay string, of ...[]byte) []byte {
+	sum := sha256.New()
+	for _, part := range of {
+		sum.Write(part)
+	}
+	return fmt.Appendf(nil, "%s %x\n", relay, sum.Sum(nil))
 }
 
 // keepSeen writes seenFile, if the logs of a store have grown enough. After a failure viewers do without it.
@@ -46,9 +51,9 @@ func keepSeen(s *Store) {
 	if of == nil {
 		return
 	}
-	seal := sealSeen(s.opts.Relay, nil)
+	seal := Seal(s.opts.Relay)
 	if text, err := json.Append(slices.Grow(seal, int(s.seen.stamp.Size)*9/8), of, 0); err == nil {
-		copy(text, sealSeen(s.opts.Relay, text[len(seal):]))
+		copy(text, Seal(s.opts.Relay, text[len(seal):]))
 		s.seen = show(s.fsys, seenFile, text)
 	}
 	s.seen.upTo = of.Next
@@ -96,7 +101,7 @@ func (h *history) recall(relay string) {
 	text, err := file.Text()
 	begin := bytes.IndexByte(text, '\n') + 1
 	s := seen{Attempts: make([]Attempt, 0, bytes.Count(text, []byte(`"started_at":`)))} // the decoder begins with room for ten
-	if err != nil || !bytes.Equal(text[:begin], sealSeen(relay, text[begin:])) || json.Unmarshal(text[begin:], &s) != nil ||
+	if err != nil || !bytes.Equal(text[:begin], Seal(relay, text[begin:])) || json.Unmarshal(text[begin:], &s) != nil ||
 		!h.begin() || len(s.Logs) > len(h.logs)-h.start {
 		return
 	}

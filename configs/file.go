@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"gopkg.in/yaml.v3"
 
 	"relay/epic"
+	"relay/epic/plaintext"
 )
 
 // maxFile bounds a configuration file, in bytes.
@@ -22,23 +20,12 @@ const maxFile = 1 << 20
 
 // readFile takes in one file. A missing file is an empty layer.
 func (l *loader) readFile(path string) {
-	info, err := os.Stat(path)
+	src, err := plaintext.ReadFile(path, maxFile)
+	odd, irregular := errors.AsType[*plaintext.IrregularError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return
-	case err == nil && !info.Mode().IsRegular():
-		l.problem(position{file: path}, "is not a regular file", "")
-		return
-	}
-	var src []byte
-	if err == nil {
-		var f *os.File
-		if f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil { // it may be a pipe by now
-			src, err = io.ReadAll(io.LimitReader(f, maxFile+1))
-			_ = f.Close() // only read
-		}
-	}
-	switch {
+	case irregular:
+		l.problem(position{file: path}, "is "+odd.Kind+", not a file", "")
 	case err != nil:
 		l.problem(position{file: path}, "cannot be read: "+err.Error(), "")
 	case len(src) > maxFile:

@@ -167,7 +167,7 @@ func TestFilesThatAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		dir:                           "is not a regular file",
+		dir:                           "is a folder, not a file",
 		large:                         "is larger than 1048576 bytes",
 		filepath.Join(dir, "missing"): "",
 	} {

@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
@@ -33,7 +32,7 @@ import (
 func Work(ctx context.Context, o Options) (decide.Summary, error) {
 	start := time.Now()
 	if o.Run == "" {
-		o.Run = attempts.NewRunID(start.UTC(), rand.Reader)
+		o.Run = attempts.NewRunID(start)
 	}
 	if o.Isolation == engine.IsolationNone || o.Jobs < 1 {
 		o.Jobs = 1

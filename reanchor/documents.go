@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
+	"relay/epic/plaintext"
 )
 
 // documents returns the documents that the project wants to be read, those of them that are in the checkout: its configuration has them in
@@ -18,7 +19,7 @@ func documents(top string) (there []string) {
 			Required []string `yaml:"required"`
 		} `yaml:"philosophy"`
 	}
-	text, err := artifact.ReadText(filepath.Join(top, ledgersync.Folder, ledgersync.ConfigFile))
+	text, err := plaintext.ReadFile(filepath.Join(top, ledgersync.Folder, ledgersync.ConfigFile), artifact.MaxSize)
 	if err != nil || yaml.Unmarshal(text, &read) != nil {
 		return nil
 	}

@@ -232,7 +232,7 @@ func TestWhatIsNoArtifact(t *testing.T) {
 	if err := os.WriteFile(path, make([]byte, MaxSize+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := ReadFile(path); err == nil || err.Error() != "read "+path+": the file has more than 1048576 bytes" {
+	if _, _, err := ReadFile(path); err == nil || err.Error() != path+": it has more than 1048576 bytes" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"reflect"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
-	"relay/attempts/internal/durable"
 	"relay/epic"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
@@ -54,7 +51,7 @@ func Decode(text []byte) (a *Artifact, problems []Problem, err error) {
 
 // ReadFile reads the file of an artifact. It fails for other things, such as a pipe, and for a file of more than MaxSize.
 func ReadFile(path string) (*Artifact, []Problem, error) {
-	text, err := ReadText(path)
+	text, err := plaintext.ReadFile(path, MaxSize)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,20 +60,6 @@ func ReadFile(path string) (*Artifact, []Problem, error) {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return a, problems, nil
-}
-
-// ReadText reads a file of at most MaxSize bytes. It does not open other things: a pipe could block the reader for ever.
-func ReadText(path string) ([]byte, error) {
-	f, err := durable.OpenRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err == nil && len(text) > MaxSize {
-		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("the file has more than %d bytes", MaxSize)}
-	}
-	return text, err
 }
 
 // parse takes a file apart, and reads both its parts into one mapping.

@@ -153,15 +153,10 @@ func (w *Writer) replace(name string, text []byte, a *Artifact) error {
 
 // prepare makes the folder of a session. The .gitignore of a new top folder comes first: a folder without one is the user's.
 func (w *Writer) prepare(dir string) error {
-	info, err := w.fsys.Lstat(TopFolder)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if err := durable.MkdirIgnored(w.fsys, TopFolder); err != nil {
-			return err
-		}
-	case err != nil:
+	if err := durable.MkdirIgnored(w.fsys, TopFolder); err != nil {
 		return err
-	case !info.IsDir() && info.Mode()&fs.ModeSymlink == 0:
+	}
+	if info, err := w.fsys.Lstat(TopFolder); err == nil && !info.IsDir() && info.Mode()&fs.ModeSymlink == 0 {
 		return fmt.Errorf("%s is not a folder: artifacts need one of that name", TopFolder)
 	}
 	return durable.MkdirAll(w.fsys, dir)

@@ -397,7 +397,7 @@ func TestLastIsTheEndOfAll(t *testing.T) {
 		if err := os.WriteFile(path, ledger, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		wanted := Filter{Agent: []string{"", "claude"}[dice.IntN(2)], Type: []Type{"", Review}[dice.IntN(2)], Path: []string{"", "p1"}[dice.IntN(2)]}
+		wanted := Filter{Agent: []string{"", "claude"}[dice.IntN(2)], Type: []Type{"", Review}[dice.IntN(2)]}
 		var want []string
 		if _, err := ReadAll(bytes.NewReader(ledger), func(_ int, e *Entry) error {
 			if wanted.Match(e) {
@@ -462,11 +462,11 @@ func BenchmarkLast(b *testing.B) {
 	if err := os.WriteFile(path, bytes.Repeat(append(bytes.TrimSpace(line), '\n'), 10_000), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	for name, wanted := range map[string]Filter{"newest": {}, "none": {Path: "nowhere.go"}} {
+	for name, wanted := range map[string]Filter{"newest": {}, "none": {Tag: "nowhere"}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if entries, err := Last(path, 20, wanted); err != nil || (len(entries) != 20) != (wanted.Path != "") {
+				if entries, err := Last(path, 20, wanted); err != nil || (len(entries) != 20) != (wanted.Tag != "") {
 					b.Fatal(len(entries), err)
 				}
 			}

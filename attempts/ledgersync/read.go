@@ -57,7 +57,6 @@ type Filter struct {
 	Session string // by id
 	Tag     string
 	Type    Type
-	Path    string // of a file among the artifacts
 }
 
 // Match reports whether an entry is wanted.
@@ -65,8 +64,7 @@ func (f Filter) Match(e *Entry) bool {
 	return (f.Agent == "" || e.Agent.Name == f.Agent) &&
 		(f.Session == "" || e.Session.ID == f.Session) &&
 		(f.Type == "" || e.Type == f.Type) &&
-		(f.Tag == "" || slices.Contains(e.Tags, f.Tag)) &&
-		(f.Path == "" || slices.ContainsFunc(e.Artifacts, func(a Artifact) bool { return a.Path == f.Path }))
+		(f.Tag == "" || slices.Contains(e.Tags, f.Tag))
 }
 
 // Last returns the last n entries of a ledger that are wanted, the oldest of them first. A ledger that is not there has none.

@@ -10,13 +10,14 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/epic"
+	"relay/epic/plaintext"
 )
 
 // Mark returns the text of a playlist's file with the state of the list and of its epics, which epics has by their file, for those who
 // read it: the ledgers decide. Each time is that at which its state began. Comments and unknown keys stay; yaml.v3 lays the file out. It
 // fails with epic.Problems when the file has mistakes now.
 func Mark(path string, list Status, epics map[string]Status, at time.Time) ([]byte, error) {
-	src, err := readFile(path)
+	src, err := plaintext.ReadFile(path, MaxSize)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"relay/epic"
+	"relay/epic/plaintext"
 )
 
 // MaxSize is the size, in bytes, of the largest playlist that is read; MaxEpics is how many epics it may have.
@@ -58,7 +58,7 @@ type Entry struct {
 // cannot be read.
 func Read(root, path string) (*List, error) {
 	name := shown(root, path)
-	src, err := readFile(path)
+	src, err := plaintext.ReadFile(path, MaxSize)
 	if err != nil {
 		return nil, err
 	}
@@ -129,21 +129,4 @@ func shown(root, path string) string {
 		return filepath.ToSlash(rel)
 	}
 	return path
-}
-
-// readFile reads a regular file of at most MaxSize and one byte; a longer one is a problem of its own when it is parsed.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, MaxSize+1))
 }

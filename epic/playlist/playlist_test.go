@@ -145,7 +145,7 @@ lists/night.yml:9:1: epic "../plans/a.yml/b": `
 	if _, err := Read(root, filepath.Join(root, "none.yml")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a list that is not there: %v", err)
 	}
-	if _, err := Read(root, root); err == nil || !strings.HasSuffix(err.Error(), " is not a file") {
+	if _, err := Read(root, root); err == nil || !strings.HasSuffix(err.Error(), " is a folder, not a file") {
 		t.Errorf("a folder: %v", err)
 	}
 	if _, err := Read(filepath.Join(root, "lists"), list); err == nil || !strings.HasPrefix(err.Error(), "night.yml:3:1: ") {

@@ -22,7 +22,7 @@ func Said(n *view.Night, o Options) Words { return Words{n, times{o.Zone}, &o} }
 
 // headline says how the run ended.
 func headline(n *view.Night) string {
-	return report.Headline(decide.EndReason(n.Run.Reason), n.Counts.Total()-n.Counts.Group(view.IsDone))
+	return report.Ended(decide.EndReason(n.Run.Reason), *n.Run.ExitCode, n.Counts[view.Look])
 }
 
 // Sentences returns the sentence, and what to do first.

@@ -51,7 +51,10 @@ func (s *session) judge(ctx context.Context, place *worker.Study, answer string)
 	}
 	read, err := blueprint.Parse(path, []byte(text+"\n"), s.request.Now())
 	if problems, ok := errors.AsType[epic.Problems](err); ok {
-		return mistakes(problems, text), nil
+		if s.result.Finished = kept.finished(); !s.result.Finished {
+			wrong = mistakes(problems, text)
+		}
+		return wrong, nil
 	}
 	if err != nil {
 		return nil, err

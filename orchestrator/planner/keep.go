@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"relay/epic"
+	"relay/epic/blueprint"
 	"relay/epic/blueprint/outline"
 	"relay/epic/each"
 	"relay/epic/pattern"
@@ -19,6 +20,7 @@ var (
 	// taskLines is the field of a task that names its lines of the request. leftLines is a line above the plan that says why lines have none.
 	taskLines = pattern.New(`(?m)^([ \t]*[-*+][ \t]+\*\*Plan lines:\*\*[ \t]*)([0-9]{1,7})(?:[ \t]*[-–][ \t]*([0-9]{1,7}))?()[ \t]*$`)
 	leftLines = pattern.New(`(?im)^([ \t]*[-*+][ \t]+)(?:lines?[ \t]+)?([0-9]{1,7})(?:[ \t]*[-–][ \t]*([0-9]{1,7}))?[ \t]*:[ \t]*(\S.*)$`)
+	leftDone  = pattern.New(`(?i)^(?:(?:all|both|it|they|tasks?|is|are|already)[ \t]+)*(?:done|finished|completed?)\b`)
 )
 
 // part is some lines of the request that an answer names: those of a task or, with the reason, lines that have none.
@@ -89,6 +91,13 @@ func (k *keeping) wrong(plan *epic.Epic) (wrong []string) {
 		}
 	}
 	return wrong
+}
+
+// finished reports whether an answer that makes no plan names all of a document, and its tasks as done.
+func (k *keeping) finished() bool {
+	made := blueprint.Skim(k.from, []byte(k.quoted()))
+	done := made.Done > 0 || len(k.tasks) == 0 && slices.ContainsFunc(k.left, func(p part) bool { return leftDone.MatchString(p.why) })
+	return k.lines != nil && !made.Tasks && done && k.wrong(&epic.Epic{}) == nil
 }
 
 // names reports whether the answer says what becomes of a mark: it begins a task, is in one, has one below it, or is left out. A line

@@ -91,6 +91,31 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// TestFinished: an answer that names all of a document, and its tasks as done, says that nothing is left to do.
+func TestFinished(t *testing.T) {
+	t.Parallel()
+	const status = "\n- **Status:** done"
+	for name, c := range map[string]struct {
+		answer string
+		want   bool
+	}{
+		"tasks":       {answered("- 14-24: later\n", [2]string{"Sell", "5-6" + status}, [2]string{"Buy", "8-12" + status}), true},
+		"no tasks":    {"- 3-12: all tasks are done\n- 14: heading\n- 19: heading\n# Shop\n", true},
+		"one is open": {answered("- 14-24: later\n", [2]string{"Sell", "5-6" + status}, [2]string{"Buy", "8-12"}), false},
+		"one less":    {answered("- 14-24: later\n", [2]string{"Sell", "5-6" + status}), false},
+		"not done":    {"- 3-24: not done\n# Shop\n", false},
+		"no words":    {"# Shop\n", false},
+		"an idea":     {"- 1-24: names no tasks\n# Shop\n", false},
+	} {
+		if got := keep(&Request{Text: shop, Lines: true, From: "shop.md"}, c.answer, document(c.answer)).finished(); got != c.want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+	if answer := "- 1: done\n# Shop\n"; keep(&Request{Text: "Sell", From: "the command line"}, answer, document(answer)).finished() {
+		t.Error("an idea is finished")
+	}
+}
+
 // TestTitles: the first heading of a document, and those of its level before the first task, need no word.
 func TestTitles(t *testing.T) {
 	t.Parallel()

@@ -10,9 +10,7 @@ package planner
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -50,17 +48,18 @@ type Request struct {
 
 // Result is what came of it.
 type Result struct {
-	Epic   *epic.Epic       // nil: no answer can be used
-	Graph  *epic.Graph      // of it
-	Told   []blueprint.Told // lines of the answer, in the file Kept, of which nothing was made, and those of a document that it leaves out
-	Tried  []bench.TriedCheck
-	Added  []Added   // with Fill
-	Found  []Finding // with Review
-	Wrong  []string  // with the last answer, if it cannot be used
-	Runner string
-	Asked  int // times
-	Usage  attempts.Usage
-	Over   *limits.ExhaustedError // the cap that ended it; nil: none did
+	Epic     *epic.Epic       // nil: no answer can be used
+	Graph    *epic.Graph      // of it
+	Told     []blueprint.Told // lines of the answer, in the file Kept, of which nothing was made, and those of a document that it leaves out
+	Tried    []bench.TriedCheck
+	Added    []Added   // with Fill
+	Found    []Finding // with Review
+	Wrong    []string  // with the last answer, if it cannot be used
+	Finished bool      // by the answer, all tasks of a document are: no plan is made
+	Runner   string
+	Asked    int // times
+	Usage    attempts.Usage
+	Over     *limits.ExhaustedError // the cap that ended it; nil: none did
 
 	Folder string // of briefs and transcripts, absolute
 	Kept   string // file with the last answer, unchanged, absolute; "" : there was none
@@ -73,9 +72,7 @@ const runMark = "-plan"
 
 // NewRun returns an id for the folder of what is made now. It begins as that of any run.
 func NewRun(now time.Time) string {
-	var id [2]byte
-	_, _ = rand.Read(id[:]) // it never fails
-	return fmt.Sprintf("%s-%x%s", now.UTC().Format("20060102T150405Z"), id, runMark)
+	return attempts.NewRunID(now) + runMark
 }
 
 // IsRun reports whether a run of that id has made a plan, and belongs to no epic.

@@ -95,6 +95,9 @@ func (s *session) converse(ctx context.Context, place *worker.Study) error {
 }
 
 func (s *session) summary() string {
+	if s.result.Finished {
+		return "Nothing is left to do in " + s.request.From
+	}
 	if s.result.Epic == nil {
 		return fmt.Sprintf("No plan after %d answers: %s", s.result.Asked, plaintext.Line(cmp.Or(plaintext.Some(s.result.Wrong, 1), "no answer")))
 	}

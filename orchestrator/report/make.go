@@ -100,14 +100,8 @@ func (m *builder) setHeadline(superseded bool) {
 	last := &r.Runs[len(r.Runs)-1]
 	switch {
 	case last.ExitCode != nil:
-		r.State = Stopped
-		r.Headline = Headline(decide.EndReason(last.Reason), min(*last.ExitCode, 1))
-		switch {
-		case last.Reason == string(decide.Reload):
-			r.Headline = "stopped to continue with the changed plan"
-		case last.Reason == string(decide.EpicLooks) && len(decide.TasksToLookAt(m.Graph, m.Ledger, nil)) == 0:
-			r.Headline = "completed"
-		}
+		looks := len(decide.TasksToLookAt(m.Graph, m.Ledger, nil))
+		r.State, r.Headline = Stopped, Ended(decide.EndReason(last.Reason), *last.ExitCode, looks)
 	case m.Running && !superseded:
 		r.State, r.Headline = Running, "still running: this is its present state"
 	default:

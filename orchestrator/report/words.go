@@ -109,11 +109,13 @@ var headlines = map[decide.EndReason]string{
 	decide.EpicUnjudged:    "every task is completed, but the epic as a whole has not passed its review",
 	decide.EpicUndone:      "every task was completed, but work that landed later has broken some of it: that needs you",
 	decide.EpicLooks:       "completed, but some tasks need a look",
+	decide.Reload:          "stopped to continue with the changed plan",
 	decide.Interrupted:     "stopped before the end; nothing is lost, relay work continues",
 	decide.Deadline:        "stopped at its deadline; nothing is lost, relay work continues",
 	decide.NoRunner:        "stopped because no agent can work; nothing is lost",
 	decide.BudgetExhausted: "stopped by its budget; nothing is lost",
 	decide.NoRunnableTasks: "finished what could be done; some tasks need you",
+	"":                     "ended for an unknown reason",
 }
 
 // Headline returns text that says how a run ended; left is how many of its tasks are not completed.
@@ -125,6 +127,14 @@ func Headline(reason decide.EndReason, left int) string {
 		return cmp.Or(headlines[reason], "stopped early; nothing is lost")
 	}
 	return cmp.Or(headlines[reason], "ended by an error; nothing recorded is lost")
+}
+
+// Ended returns text that says how a run with an exit code ended, by a ledger of now: looks is how many tasks a person has to look at.
+func Ended(reason decide.EndReason, code, looks int) string {
+	if reason == decide.EpicLooks && looks == 0 {
+		return "completed"
+	}
+	return Headline(reason, code)
 }
 
 // Next returns text that says what to do after a limit of the run; "" when there is nothing to say.

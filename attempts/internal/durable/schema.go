@@ -38,10 +38,10 @@ func (p Problem) String() string {
 
 // SchemaFault is what is wrong with one line of a file.
 type SchemaFault struct {
-	Line    int // from 1
-	Message string
-	Hint    string
-	Warning bool // the file is valid all the same
+	Line    int    `json:"line,omitempty"` // from 1
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Warning bool   `json:"warning,omitempty"` // the file is valid all the same
 }
 
 // CompileSchema reads a schema, and has the formats of its texts checked.

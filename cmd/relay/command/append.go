@@ -63,10 +63,7 @@ func runAppend(ctx context.Context, opts initOptions) (err error) {
 
 // sure reports whether to add so many tasks.
 func (o initOptions) sure(n int) (bool, error) {
-	if n == 0 || o.dryRun {
-		return false, nil
-	}
-	return o.app.Sure(o.yes || o.auto, o.json, "add "+plaintext.Count(n, "task")+" to epic.yml", "pass --yes to add them, or --dry-run to print them")
+	return o.app.Sure(n == 0 || o.dryRun, o.yes || o.auto, o.json, "add "+plaintext.Count(n, "task")+" to epic.yml", "pass --yes to add them, or --dry-run to print them")
 }
 
 func (o initOptions) printAppended(p *project.Project, found runview.Proposal, added bool) error {

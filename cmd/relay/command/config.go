@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -83,13 +84,7 @@ func runConfig(ctx context.Context, opts configOptions) error {
 
 // printSchema takes the name of the schema from behind the flag with or without an equals sign.
 func printSchema(opts configOptions) error {
-	name := opts.schema
-	switch {
-	case opts.key != "" && name != "config":
-		name += " " + opts.key
-	case opts.key != "":
-		name = opts.key
-	}
+	name := cmp.Or(opts.key, opts.schema)
 	var schema []byte
 	switch name {
 	case "config":

@@ -324,7 +324,7 @@ func runUpdate(ctx context.Context, opts initOptions, args []string) error {
 	if !opts.json {
 		u.Print(a.Out)
 	}
-	sure, err := opts.sureToUpdate(u)
+	sure, err := a.Sure(opts.dryRun, opts.yes || u.Tasks() == 0, opts.json, "write epic.yml", "pass --yes to write it, or --dry-run to print what changes")
 	if err != nil {
 		return err
 	}
@@ -334,14 +334,6 @@ func runUpdate(ctx context.Context, opts initOptions, args []string) error {
 		}
 	}
 	return opts.printUpdated(p, pl, u)
-}
-
-// sureToUpdate reports whether to write what an update changes.
-func (o initOptions) sureToUpdate(u *planning.Update) (bool, error) {
-	if o.dryRun {
-		return false, nil
-	}
-	return o.app.Sure(o.yes || u.Tasks() == 0, o.json, "write epic.yml", "pass --yes to write it, or --dry-run to print what changes")
 }
 
 func (o initOptions) printUpdated(p *project.Project, pl *project.Plan, u *planning.Update) error {

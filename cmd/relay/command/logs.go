@@ -107,8 +107,5 @@ func (opts logsOptions) ofTask(v *attempts.View, flag string) ([]agentlog.Attemp
 		fmt.Fprintf(opts.app.Err, "relay: note: %s is gated: %s; %s\n", opts.task, g.Text(), next)
 	}
 	at, err := agentlog.PickAttempt(opts.task, rec, opts.attempt)
-	if err != nil {
-		return nil, err
-	}
-	return []agentlog.Attempt{{Task: opts.task, Attempt: at}}, nil
+	return []agentlog.Attempt{at}, err
 }

@@ -80,24 +80,23 @@ func runShow(ctx context.Context, opts showOptions) error {
 		_, err = opts.app.Raw().Write(brief)
 		return err
 	}
-	s := agentlog.NewTask(t, rec, view.Ledger, pl.Graph)
+	s, viewer := agentlog.NewTask(t, rec, view.Ledger, pl.Graph), agentlog.NewViewer(opts.app, p, agentlog.Options{})
 	if opts.part != "" || opts.attempt != 0 {
 		at, err := agentlog.PickAttempt(t.ID, rec, opts.attempt)
 		if err != nil {
 			return err
 		}
 		if opts.part != "" {
-			left := &agentlog.TaskAttempt{App: opts.app, Project: p, Task: t.ID, Attempt: at}
-			return left.Write(ctx, opts.part)
+			return viewer.Write(ctx, at, opts.part)
 		}
-		s.Attempts = []attempts.Attempt{*at}
+		s.Attempts = []attempts.Attempt{*at.Attempt}
 	}
 	s.AddProgress(p)
 	if opts.json {
 		return opts.app.PrintJSON(s)
 	}
 	if n := len(s.Attempts); n > 0 {
-		s.Logged = agentlog.NewViewer(opts.app, p, agentlog.Options{}).Has(agentlog.Attempt{Task: t.ID, Attempt: &s.Attempts[n-1]})
+		s.Logged = viewer.Has(agentlog.Attempt{Task: t.ID, Attempt: &s.Attempts[n-1]})
 	}
 	l := cli.Printer(opts.app, p)
 	l.Dead = !view.Running

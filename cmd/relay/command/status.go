@@ -12,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/report"
 )
 
 type statusOptions struct {
@@ -127,7 +128,7 @@ func watchStatus(ctx context.Context, opts statusOptions, p *project.Project) er
 			_, _ = opts.app.Out.Dest.Write([]byte("\x1b[H\x1b[2J"))
 		}
 		status.Write(opts.app.Out, s, opts.printer(p))
-		if s.Run.State != status.Running && !s.Run.GoesOn(opts.app.Now()) || opts.app.Out.Err != nil {
+		if s.Run.State != report.Running && !s.Run.GoesOn(opts.app.Now()) || opts.app.Out.Err != nil {
 			return nil
 		}
 		select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -196,8 +197,9 @@ func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *pr
 		return err
 	}
 	if refused != nil {
-		r.Refused = terminal.Diagnose(refused).Messages[0]
-		refused = &terminal.WouldRefuse{Err: refused}
+		d := terminal.Diagnose(refused)
+		r.Refused = d.Messages[0]
+		refused = &terminal.Hinted{Err: errors.New("relay work would refuse: " + strings.Join(d.Messages, "\n")), Code: d.Code, Hint: d.Hint}
 	}
 	if o.JSON {
 		return errors.Join(o.App.PrintJSON(r), refused)

@@ -10,6 +10,7 @@ package agentlog
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,12 +26,6 @@ import (
 	"relay/orchestrator/relayfiles"
 	"relay/runners"
 )
-
-// Attempt is an attempt of a task whose log is shown.
-type Attempt struct {
-	Task string
-	*attempts.Attempt
-}
 
 // Options say how much is shown, and how.
 type Options struct {
@@ -105,6 +100,19 @@ func (v *Viewer) Show(list []Attempt) error {
 		fmt.Fprint(v.app.Err, "relay: note: the agent said nothing and used no tool\n")
 	}
 	return nil
+}
+
+// Write prints a part of an attempt. It fails when the attempt has no such part.
+func (v *Viewer) Write(ctx context.Context, at Attempt, part AttemptPart) error {
+	switch part {
+	case PartReview:
+		return at.review(v)
+	case PartDiff: // for git apply, too
+		return at.diff(ctx, v, v.app.Raw())
+	default: // the others are text
+	}
+	out := v.project.Redactor().Stream(v.app.Raw())
+	return errors.Join(at.text(v, out, part), out.Flush())
 }
 
 // show prints what streams have now. ended says that nothing writes to them any more.

@@ -32,30 +32,15 @@ const (
 	PartReview AttemptPart = "review"
 )
 
-// TaskAttempt is one attempt of a task, as far as it is needed to show what it left behind.
-type TaskAttempt struct {
-	App     *cli.App
-	Project *project.Project
-	Task    string
+// Attempt is an attempt of a task whose log is shown.
+type Attempt struct {
+	Task string
 	*attempts.Attempt
 }
 
-// Write prints a part of the attempt. It fails when the attempt has no such part.
-func (a *TaskAttempt) Write(ctx context.Context, part AttemptPart) error {
-	switch part {
-	case PartReview:
-		return a.review()
-	case PartDiff: // for git apply, too
-		return a.diff(ctx, a.App.Raw())
-	default: // the others are text
-	}
-	out := a.Project.Redactor().Stream(a.App.Raw())
-	return errors.Join(a.text(out, part), out.Flush())
-}
-
 // text prints what an agent or a command wrote, without secrets.
-func (a *TaskAttempt) text(out io.Writer, part AttemptPart) error {
-	folder := a.Project.File("runs", a.Run, a.Task, fmt.Sprint(a.ID))
+func (a *Attempt) text(v *Viewer, out io.Writer, part AttemptPart) error {
+	folder := v.project.File("runs", a.Run, a.Task, fmt.Sprint(a.ID))
 	switch part {
 	case PartBrief:
 		_, err := copySummed(out, filepath.Join(folder, "brief.md"))
@@ -76,7 +61,7 @@ func (a *TaskAttempt) text(out io.Writer, part AttemptPart) error {
 		if !filepath.IsLocal(filepath.FromSlash(c.Log)) {
 			continue
 		}
-		sum, err := copySummed(out, a.Project.File(filepath.FromSlash(c.Log)))
+		sum, err := copySummed(out, v.project.File(filepath.FromSlash(c.Log)))
 		if err != nil {
 			return err
 		}
@@ -112,10 +97,10 @@ func copySummed(w io.Writer, path string) (sum string, err error) {
 
 // diff prints what the attempt changed, from the best of what is left of it: its own commits, the ref that keeps the work
 // of one that did not land, the step of the branch that holds it, or the patch that was kept beside its log.
-func (a *TaskAttempt) diff(ctx context.Context, out io.Writer) error {
-	p, at := a.Project, a.Attempt
+func (a *Attempt) diff(ctx context.Context, v *Viewer, out io.Writer) error {
+	p, at := v.project, a
 	if at.Base != "" && at.Base == at.Head {
-		return a.without(nothingChanged)
+		return at.without(nothingChanged)
 	}
 	if hasCommit(ctx, p, at.Base) {
 		kept := ""
@@ -129,23 +114,23 @@ func (a *TaskAttempt) diff(ctx context.Context, out io.Writer) error {
 		}
 	}
 	if hasCommit(ctx, p, at.Landed) {
-		fmt.Fprintf(a.App.Err, "relay: warning: the commits of attempt %d are gone; this is the change that it landed with\n", at.ID)
+		fmt.Fprintf(v.app.Err, "relay: warning: the commits of attempt %d are gone; this is the change that it landed with\n", at.ID)
 		return p.Git.Patch(ctx, at.Landed+"^1", at.Landed, out, math.MaxInt)
 	}
-	if patch := p.File("runs", at.Run, a.Task, fmt.Sprint(at.ID), "changes.patch"); project.Exists(patch) {
+	if patch := p.File("runs", at.Run, at.Task, fmt.Sprint(at.ID), "changes.patch"); project.Exists(patch) {
 		_, err := copySummed(out, patch)
 		return err
 	}
 	if at.Head != "" {
-		return a.without("the commits of attempt %d of %s are gone, and relay kept no patch")
+		return at.without("the commits of attempt %d of %s are gone, and relay kept no patch")
 	}
-	return a.without(nothingChanged)
+	return at.without(nothingChanged)
 }
 
 const nothingChanged = "attempt %d of %s changed nothing that git knows of"
 
 // without is the error of an attempt that lacks what was to be shown; why has verbs for its number and its task.
-func (a *TaskAttempt) without(why string) error {
+func (a *Attempt) without(why string) error {
 	return &terminal.Hinted{Err: fmt.Errorf(why, a.ID, a.Task), Hint: "relay show " + a.Task}
 }
 
@@ -156,4 +141,13 @@ func hasCommit(ctx context.Context, p *project.Project, commit string) bool {
 	}
 	_, err := p.Git.Tree(ctx, commit)
 	return err == nil
+}
+
+// review prints what reviewers said of an attempt, and how each acceptance criterion was proved.
+func (a *Attempt) review(v *Viewer) error {
+	if a.Receipt.Review == nil {
+		return a.without("attempt %d of %s was not reviewed, and its task has no acceptance criteria")
+	}
+	cli.Printer(v.app, v.project).Print(v.app.Out, taskText, "reviewed", a)
+	return nil
 }

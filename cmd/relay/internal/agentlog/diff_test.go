@@ -41,7 +41,7 @@ func TestDiffOfAnAttemptWhoseCommitsAreGone(t *testing.T) {
 	var out, said bytes.Buffer
 	app := &cli.App{Err: terminal.NewWriter(&said)}
 	at := &attempts.Attempt{ID: 1, Base: base, Head: strings.Repeat("1", 40), Landed: repo2("rev-parse", "HEAD")}
-	if err := (&TaskAttempt{App: app, Project: p, Task: "T1", Attempt: at}).diff(t.Context(), &out); err != nil {
+	if err := (&Attempt{"T1", at}).diff(t.Context(), &Viewer{app: app, project: p}, &out); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "\n+work\n") || !strings.Contains(said.String(), "relay: warning: the commits of attempt 1 are gone; this is the change that it landed with\n") {

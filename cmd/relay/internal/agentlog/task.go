@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
@@ -82,19 +81,17 @@ func NewTask(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic
 }
 
 // PickAttempt returns the attempt of a number, or with 0 the last one. It fails when there is none.
-func PickAttempt(task string, rec *attempts.TaskRecord, number int) (*attempts.Attempt, error) {
-	if len(rec.Attempts) == 0 {
-		return nil, &terminal.Hinted{Err: fmt.Errorf("%s has not been tried yet", task), Hint: "relay status shows what it waits for"}
-	}
-	if number == 0 {
-		return &rec.Attempts[len(rec.Attempts)-1], nil
+func PickAttempt(task string, rec *attempts.TaskRecord, number int) (Attempt, error) {
+	n := len(rec.Attempts)
+	if n == 0 {
+		return Attempt{}, &terminal.Hinted{Err: fmt.Errorf("%s has not been tried yet", task), Hint: "relay status shows what it waits for"}
 	}
 	for i := range rec.Attempts {
-		if rec.Attempts[i].ID == number {
-			return &rec.Attempts[i], nil
+		if at := &rec.Attempts[i]; at.ID == number || number == 0 && i == n-1 {
+			return Attempt{task, at}, nil
 		}
 	}
-	return nil, &terminal.UsageError{
+	return Attempt{}, &terminal.UsageError{
 		Message: fmt.Sprintf("%s has no attempt %d", task, number), Hint: "relay show " + task + " lists its attempts",
 	}
 }
@@ -108,13 +105,4 @@ func (s *Task) Proof(i int) string {
 		return ""
 	}
 	return s.ProvedBy[i]
-}
-
-// review prints what reviewers said of the attempt, and how each acceptance criterion was proved.
-func (a *TaskAttempt) review() error {
-	if a.Receipt.Review == nil {
-		return a.without("attempt %d of %s was not reviewed, and its task has no acceptance criteria")
-	}
-	cli.Printer(a.App, a.Project).Print(a.App.Out, taskText, "reviewed", a)
-	return nil
 }

@@ -11,11 +11,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"relay/attempts/artifact"
+	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
@@ -85,7 +85,7 @@ func ReadInput(a *App, from string) ([]byte, error) {
 	if from == "-" {
 		return io.ReadAll(io.LimitReader(a.In, artifact.MaxSize))
 	}
-	return artifact.ReadText(a.Path(from))
+	return project.ReadFile(a.Path(from), artifact.MaxSize)
 }
 
 // InputName returns the name of an input in messages.
@@ -155,8 +155,12 @@ func (a *App) Confirm(question string) bool {
 }
 
 // Sure asks whether to do something, such as "remove 3 items", unless --yes was given. Where that cannot be asked it fails, with the hint.
-func (a *App) Sure(yes, json bool, what, hint string) (bool, error) {
-	if !yes && (json || !a.CanAsk()) {
+// It asks nothing, and returns false, where there is nothing to do.
+func (a *App) Sure(nothing, yes, json bool, what, hint string) (bool, error) {
+	switch {
+	case nothing:
+		return false, nil
+	case !yes && (json || !a.CanAsk()):
 		return false, &terminal.UsageError{Message: "stdin is not a terminal: relay cannot ask whether to " + what, Hint: hint}
 	}
 	return yes || a.Confirm(what+"?"), nil
@@ -172,24 +176,17 @@ func (a *App) Raw() io.Writer {
 
 // ParseAge reads the age of --older-than, such as 12h, 30d or 8w. The error is a usage error.
 func ParseAge(words string) (time.Duration, error) {
-	wrong := &terminal.UsageError{Message: "--older-than " + plaintext.Fit(words, 40) + " is no age", Hint: "such as 12h, 30d or 8w"}
-	day := 24 * time.Hour
-	for unit, each := range map[string]time.Duration{"d": day, "w": 7 * day} {
-		number, ok := strings.CutSuffix(words, unit)
-		if !ok {
-			continue
+	hours, factor := words, time.Duration(1)
+	for unit, days := range map[string]time.Duration{"d": 1, "w": 7} {
+		if number, ok := strings.CutSuffix(words, unit); ok {
+			hours, factor = number+"h", 24*days
 		}
-		n, err := strconv.ParseUint(number, 10, 32)
-		if err != nil || n > uint64(math.MaxInt64/int64(each)) {
-			return 0, wrong
-		}
-		return time.Duration(n) * each, nil
 	}
-	age, err := time.ParseDuration(words)
-	if err != nil || age < 0 {
-		return 0, wrong
+	age, err := time.ParseDuration(hours)
+	if err != nil || age < 0 || age > math.MaxInt64/factor {
+		return 0, &terminal.UsageError{Message: "--older-than " + plaintext.Fit(words, 40) + " is no age", Hint: "such as 12h, 30d or 8w"}
 	}
-	return age, nil
+	return age * factor, nil
 }
 
 // ReportError tells the user of an error and returns the exit code that belongs to it.

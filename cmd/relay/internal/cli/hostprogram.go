@@ -83,16 +83,13 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// browsers are the programs that open an address, where it is not xdg-open.
-var browsers = map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}
-
 // OpenBrowser opens an address in the user's browser, and does not wait for that.
 func OpenBrowser(address string) error {
-	argv, known := browsers[runtime.GOOS]
-	if !known {
-		argv = []string{"xdg-open"}
+	program := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		program = "open"
 	}
-	cmd := exec.Command(argv[0], append(argv[1:], address)...)
+	cmd := exec.Command(program, address)
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -142,10 +142,7 @@ func (o Clean) list(p *project.Project, going []finish.Leftover, kept []finish.L
 
 // sure reports whether to remove so many things.
 func (o Clean) sure(n int) (bool, error) {
-	if n == 0 || o.DryRun {
-		return false, nil
-	}
-	return o.App.Sure(o.Yes, o.JSON, "remove "+plaintext.Count(n, "item"), "pass --yes to remove them, or --dry-run to list them")
+	return o.App.Sure(n == 0 || o.DryRun, o.Yes, o.JSON, "remove "+plaintext.Count(n, "item"), "pass --yes to remove them, or --dry-run to list them")
 }
 
 // finish prints the answer as JSON, or whether so many things were removed; done says that they were.

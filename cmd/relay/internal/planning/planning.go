@@ -153,9 +153,9 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 		Run: planner.NewRun(o.App.Now()), From: w.From, Text: w.Text, Fill: w.Fill, Review: w.Review, Runners: names, Model: o.Model,
 		Lines: w.Lines && strings.Contains(strings.TrimSpace(w.Text), "\n"), Base: m.Base, Rounds: o.Rounds, Now: o.App.Now,
 	}
-	what, noun := "for a plan", "plan"
+	what := "for a plan"
 	if w.Review != nil {
-		what, noun = "what of "+w.From+" was misread", "review"
+		what = "what of " + w.From + " was misread"
 	}
 	fmt.Fprintf(o.App.Err, "relay: %s is asked %s, in a checkout of its own; your files stay as they are\n", plaintext.Fit(names[0], 40), what)
 	m.Result, err = session.RunPlanner(ctx, o.App, session.Target{Guardian: g, Project: p, Plan: stub}, request, o.USD)
@@ -171,7 +171,7 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 	if err != nil {
 		return m, err
 	}
-	return m, m.failure(p, o, noun)
+	return m, m.failure(p, o, w)
 }
 
 // agents returns who is asked: the named one, else the configured ones whose programs are there, in their order.
@@ -188,9 +188,19 @@ func agents(p *project.Project, named string) (names []string, err error) {
 }
 
 // failure returns the error of a plan that cannot be used; nil when it can.
-func (m *Made) failure(p *project.Project, o Options, noun string) error {
+func (m *Made) failure(p *project.Project, o Options, w Wanted) error {
 	if m.Epic != nil {
 		return nil
+	}
+	if m.Finished {
+		return &terminal.Hinted{
+			Err: fmt.Errorf("nothing is left to do in %s", w.From), Code: terminal.Invalid,
+			Hint: "by the answer of " + m.Runner + ", all its tasks are done: " + p.Rel(m.Kept),
+		}
+	}
+	noun := "plan"
+	if w.Review != nil {
+		noun = "review"
 	}
 	var hint []string
 	if m.Kept != "" {
@@ -200,8 +210,8 @@ func (m *Made) failure(p *project.Project, o Options, noun string) error {
 		hint = append(hint, "allow it more: --budget N")
 		return &terminal.Hinted{Err: fmt.Errorf("there is no %s: %w", noun, m.Over), Code: terminal.Stopped, Hint: strings.Join(hint, "\n")}
 	}
-	for _, w := range m.Wrong[:min(len(m.Wrong), 10)] {
-		fmt.Fprintf(o.App.Err, "relay: %s\n", plaintext.Fit(w, 300))
+	for _, wrong := range m.Wrong[:min(len(m.Wrong), 10)] {
+		fmt.Fprintf(o.App.Err, "relay: %s\n", plaintext.Fit(wrong, 300))
 	}
 	if n := len(m.Wrong) - 10; n > 0 {
 		fmt.Fprintf(o.App.Err, "relay: and %d more\n", n)

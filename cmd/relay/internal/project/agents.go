@@ -49,7 +49,7 @@ func (a *Agents) Runner(ctx context.Context, name string, sup process.Supervisor
 		return nil, err
 	}
 	agent := a.config.Relay.Agents[name]
-	pricing := runners.Pricing{Prices: a.prices(), Model: cmp.Or(agent.Model, a.ownSettings(agentModel{name: name, model: agent.Model}).Model)}
+	pricing := runners.Pricing{Prices: a.prices(), Model: cmp.Or(agent.Model, a.ownSettings(Asked{Name: name, Model: agent.Model}).Model)}
 	pricing.Unknown, pricing.Kept = unknownModel(agent.Type, pricing.Model), keptModel(agent)
 	return runners.WithPrices(r, pricing), nil
 }
@@ -81,13 +81,13 @@ func keptModel(agent configs.Agent) func(ctx context.Context, env []string, sess
 }
 
 // ownSettings reads the model and its price from the settings of an agent's CLI.
-func (a *Agents) ownSettings(h agentModel) runners.OwnSettings {
-	agent, err := a.Named(h.name)
+func (a *Agents) ownSettings(h Asked) runners.OwnSettings {
+	agent, err := a.Named(h.Name)
 	if err != nil {
 		return runners.OwnSettings{}
 	}
 	env := append(CommonEnvironment(a.environ, a.config.Relay.Env), agent.Env...)
-	return kinds.OwnSettings(agent.Type, env, a.root, h.model)
+	return kinds.OwnSettings(agent.Type, env, a.root, h.Model)
 }
 
 func (a *Agents) prices() runners.Prices {

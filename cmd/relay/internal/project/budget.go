@@ -42,26 +42,20 @@ type Caps struct {
 	Plan   *Plan
 }
 
-// agentModel is an agent that will be asked for something, with the model it will be asked for, by relay's configuration or by its
-// CLI's own; "" is its own choice.
-type agentModel struct{ name, model string }
-
-// withModels returns agents, each once, with the models that they will be asked for.
-func (c *Caps) withModels(list []Asked) (once []agentModel) {
+// withModels returns agents, each once, with the models that they will be asked for, by relay's configuration or by their CLI's own; "" is
+// its own choice.
+func (c *Caps) withModels(list []Asked) (once []Asked) {
 	for _, one := range list {
-		h := agentModel{one.Name, one.Model}
-		if h.model == "" {
-			h.model = c.Agents.ownSettings(h).Model
-		}
-		if !slices.Contains(once, h) {
-			once = append(once, h)
+		one = Asked{Name: one.Name, Model: cmp.Or(one.Model, c.Agents.ownSettings(one).Model)}
+		if !slices.Contains(once, one) {
+			once = append(once, one)
 		}
 	}
 	return once
 }
 
 // allAgents returns all agents that may be asked for something, each once.
-func (c *Caps) allAgents() []agentModel { return c.withModels(c.Agents.AllAsked(c.Plan.Epic.Tasks)) }
+func (c *Caps) allAgents() []Asked { return c.withModels(c.Agents.AllAsked(c.Plan.Epic.Tasks)) }
 
 // budgetCap is a cap that somebody chose.
 type budgetCap struct {
@@ -117,19 +111,19 @@ func (c *Caps) Check() error {
 }
 
 // check complains of a cap on an agent that does not tell what it would need.
-func (c *Caps) check(h agentModel, l budgetCap) error {
+func (c *Caps) check(h Asked, l budgetCap) error {
 	var why, hint string
 	switch {
 	case c.accuracyOn(h, l.money) != notHeld:
 		return nil
 	case c.accuracyOn(h, false) == notHeld:
-		why, hint = "agent "+h.name+" does not report its usage", "remove the cap, or use an agent that reports its usage"
-	case h.model == "":
-		why = "agent " + h.name + " does not report its cost, and chooses its model itself"
-		hint = fmt.Sprintf("in %s name the model, relay.agents.%s.model, and its price, relay.prices", configs.SharedFile, h.name)
+		why, hint = "agent "+h.Name+" does not report its usage", "remove the cap, or use an agent that reports its usage"
+	case h.Model == "":
+		why = "agent " + h.Name + " does not report its cost, and chooses its model itself"
+		hint = fmt.Sprintf("in %s name the model, relay.agents.%s.model, and its price, relay.prices", configs.SharedFile, h.Name)
 	default:
-		why = fmt.Sprintf("the price of %s, the model of agent %s, is not known", plaintext.Fit(h.model, 60), h.name)
-		hint = fmt.Sprintf("add its price to %s, in USD for a million tokens: relay: {prices: {%s: {input: 1.25, cached_input: 0.125, output: 10}}}", configs.SharedFile, terminal.Quote(h.model))
+		why = fmt.Sprintf("the price of %s, the model of agent %s, is not known", plaintext.Fit(h.Model, 60), h.Name)
+		hint = fmt.Sprintf("add its price to %s, in USD for a million tokens: relay: {prices: {%s: {input: 1.25, cached_input: 0.125, output: 10}}}", configs.SharedFile, terminal.Quote(h.Model))
 	}
 	return &terminal.Hinted{Err: fmt.Errorf("%s cannot be enforced: %s", l.key, why), Code: terminal.Invalid, Hint: hint}
 }
@@ -142,8 +136,8 @@ func (c *Caps) UncountedWarning() []string {
 	}
 	var names []string
 	for _, h := range c.allAgents() {
-		if c.accuracyOn(h, true) == notHeld && !slices.Contains(names, h.name) {
-			names = append(names, h.name)
+		if c.accuracyOn(h, true) == notHeld && !slices.Contains(names, h.Name) {
+			names = append(names, h.Name)
 		}
 	}
 	if len(names) == 0 {
@@ -183,9 +177,9 @@ const (
 )
 
 // accuracyOn reports how well a cap in money, or in tokens, is held on an agent. A scripted agent uses nothing.
-func (c *Caps) accuracyOn(h agentModel, money bool) accuracy {
-	agent, err := c.Agents.Named(h.name)
-	if _, missing := c.Agents.Program(h.name); err != nil || missing != nil {
+func (c *Caps) accuracyOn(h Asked, money bool) accuracy {
+	agent, err := c.Agents.Named(h.Name)
+	if _, missing := c.Agents.Program(h.Name); err != nil || missing != nil {
 		return perRequest // it is said elsewhere that it is not there
 	}
 	switch {
@@ -200,19 +194,19 @@ func (c *Caps) accuracyOn(h agentModel, money bool) accuracy {
 }
 
 // priceSource names the prices by which an agent's cost is known; "": it is unknown.
-func (c *Caps) priceSource(h agentModel) string {
-	agent, err := c.Agents.Named(h.name)
+func (c *Caps) priceSource(h Asked) string {
+	agent, err := c.Agents.Named(h.Name)
 	if err != nil {
 		return ""
 	}
-	if _, ok := c.Agents.prices().Of(h.model); ok {
+	if _, ok := c.Agents.prices().Of(h.Model); ok {
 		return "relay.prices"
 	}
 	if c.Agents.ownSettings(h).Priced {
 		return "its own prices"
 	}
-	unknown := unknownModel(agent.Type, h.model)
-	if _, ok := runners.ListPrice(cmp.Or(h.model, unknown)); ok || unknown != "" {
+	unknown := unknownModel(agent.Type, h.Model)
+	if _, ok := runners.ListPrice(cmp.Or(h.Model, unknown)); ok || unknown != "" {
 		public := "public prices of " + runners.ListPricesAsOf + ", estimated"
 		if kinds.FactsOf(agent.Type).TellsPrices {
 			return public + ", until it tells its own"
@@ -233,7 +227,7 @@ func (c *Caps) Reports() []string {
 	}
 	var all []string
 	for _, h := range c.allAgents() {
-		if _, missing := c.Agents.Program(h.name); missing != nil {
+		if _, missing := c.Agents.Program(h.Name); missing != nil {
 			continue
 		}
 		held := map[accuracy][]string{}
@@ -249,7 +243,7 @@ func (c *Caps) Reports() []string {
 		if len(parts) == 0 {
 			continue
 		}
-		text := strings.TrimSpace(h.name+" "+plaintext.Fit(h.model, 60)) + ": " + strings.Join(parts, "; ")
+		text := strings.TrimSpace(h.Name+" "+plaintext.Fit(h.Model, 60)) + ": " + strings.Join(parts, "; ")
 		if by := c.priceSource(h); by != "" && slices.ContainsFunc(caps, func(l budgetCap) bool { return l.money }) {
 			text += " (money by " + by + ")"
 		}

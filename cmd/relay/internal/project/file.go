@@ -1,54 +1,23 @@
 package project
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"relay/epic/plaintext"
 )
 
-// ReadFile reads a regular file of at most limit bytes. A link to one is followed. Anything else is an irregularError, at once:
-// a pipe is not waited for.
+// ReadFile is [plaintext.ReadFile], and fails for a longer file.
 func ReadFile(path string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
+	content, err := plaintext.ReadFile(path, limit)
+	if err == nil && int64(len(content)) > limit {
+		err = fmt.Errorf("%s has more than the %d MiB that relay reads", path, limit>>20)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err == nil {
-		err = regular(path, info)
-	}
-	if err != nil {
-		return nil, err
-	}
-	content := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+bytes.MinRead))
-	_, err = content.ReadFrom(io.LimitReader(f, limit+1))
-	if size := max(info.Size(), int64(content.Len())); size > limit {
-		return nil, fmt.Errorf("%s has %.1f MiB, more than the %d relay reads", path, float64(size)/(1<<20), limit>>20)
-	}
-	return content.Bytes(), err
-}
-
-// irregularError means that something else is where a file belongs.
-type irregularError struct{ path, kind string }
-
-func (e *irregularError) Error() string { return e.path + " is " + e.kind + ", not a file" }
-
-func regular(path string, info fs.FileInfo) error {
-	switch mode := info.Mode(); {
-	case mode.IsRegular():
-		return nil
-	case mode.IsDir():
-		return &irregularError{path, "a folder"}
-	case mode&fs.ModeNamedPipe != 0:
-		return &irregularError{path, "a named pipe"}
-	}
-	return &irregularError{path, "a socket or a device"}
+	return content, err
 }
 
 // ReplaceFile writes a file atomically: readers see the old content or the new one, also after a crash.

@@ -2,7 +2,6 @@ package project
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +37,7 @@ func (p *Project) Plan() (*Plan, error) { return p.plan(ParsePlan) }
 func (p *Project) plan(parse func(name string, src []byte) (*Plan, error)) (*Plan, error) {
 	path := p.File("epic.yml")
 	src, err := ReadFile(path, MaxPlan)
-	var odd *irregularError
+	var odd *plaintext.IrregularError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		hint := "make one from a blueprint: relay init BLUEPRINT.md"
@@ -49,7 +48,7 @@ func (p *Project) plan(parse func(name string, src []byte) (*Plan, error)) (*Pla
 		return nil, &terminal.Hinted{Err: fmt.Errorf("there is no epic here (%s)", p.Rel(path)), Hint: hint}
 	case errors.As(err, &odd):
 		return nil, &terminal.Hinted{
-			Err: &irregularError{p.Rel(path), odd.kind}, Code: terminal.Invalid,
+			Err: &plaintext.IrregularError{Path: p.Rel(path), Kind: odd.Kind}, Code: terminal.Invalid,
 			Hint: "remove it, and restore the plan\nthe plan of each run is in " + p.Rel(p.File(attempts.RunsDir)),
 		}
 	case err != nil:
@@ -75,21 +74,13 @@ func ParsePlan(name string, src []byte) (*Plan, error) {
 // longer than all else. A line with a hash of the rest and of the text it was made of comes first. No run works by it.
 const longPlan = 64 << 10
 
-// seal returns the first line of [attempts.SeenPlan].
-func (p *Plan) seal(seen []byte) []byte {
-	of := sha256.New()
-	of.Write(p.Source)
-	of.Write(seen)
-	return fmt.Appendf(nil, "%s %x\n", RelayVersion(), of.Sum(nil))
-}
-
 // Seen returns a long plan as viewers read it; nil: they read epic.yml.
 func (p *Plan) Seen() []byte {
 	seen, err := json.Marshal(p.Epic)
 	if err != nil || len(p.Source) <= longPlan {
 		return nil
 	}
-	return append(p.seal(seen), seen...)
+	return append(attempts.Seal(RelayVersion(), p.Source, seen), seen...)
 }
 
 // see reads a plan from the text of epic.yml for those who only look.
@@ -99,7 +90,7 @@ func (p *Project) see(name string, src []byte) (*Plan, error) {
 		text, err := ReadFile(p.File(attempts.SeenPlan), MaxPlan)
 		begin := bytes.IndexByte(text, '\n') + 1
 		pl.Epic.Tasks = make([]epic.Task, 0, bytes.Count(text, []byte(`"ID":`))) // the decoder begins with room for ten
-		if err == nil && bytes.Equal(text[:begin], pl.seal(text[begin:])) && json.Unmarshal(text[begin:], pl.Epic) == nil {
+		if err == nil && bytes.Equal(text[:begin], attempts.Seal(RelayVersion(), src, text[begin:])) && json.Unmarshal(text[begin:], pl.Epic) == nil {
 			if pl.Graph, err = epic.NewGraph(pl.Epic); err == nil {
 				return pl, nil
 			}

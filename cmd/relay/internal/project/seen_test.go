@@ -79,7 +79,7 @@ func TestSeenPlan(t *testing.T) {
 		sees(pl, note)
 	}
 	other := bytes.Replace(whole[bytes.IndexByte(whole, '\n')+1:], []byte("Task number 7 "), []byte("Task number 8 "), 1)
-	keep(append(pl.seal(other), other...))
+	keep(append(attempts.Seal(RelayVersion(), pl.Source, other), other...))
 	if got, err := p.plan(p.see); err != nil || got.Epic.Tasks[6].Title != "Task number 8 of the night" {
 		t.Errorf("a reading that fits is not used: %v", err)
 	}

@@ -168,7 +168,7 @@ func ImportArtifacts(a *cli.App, p *project.Project, files []string, o ImportOpt
 
 func read(a *cli.App, file string, l artifact.Legacy) (*artifact.Artifact, error) {
 	path := a.Path(file)
-	content, err := artifact.ReadText(path)
+	content, err := plaintext.ReadFile(path, artifact.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &terminal.Hinted{Err: fmt.Errorf("there is no %s", file), Hint: "older handoffs and checkpoints are in .handoff and .checkpoint, if there are any"}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts/artifact"
 	"relay/cmd/relay/internal/cli"
+	"relay/epic/plaintext"
 )
 
 // ValidateArtifacts prints every problem of files with its line. It fails when there are some that are more than warnings, and when
@@ -17,7 +18,7 @@ func ValidateArtifacts(a *cli.App, files []string, asJSON bool) error {
 	}
 	all := NewAnswer(a, asJSON)
 	for _, file := range files {
-		content, err := artifact.ReadText(a.Path(file))
+		content, err := plaintext.ReadFile(a.Path(file), artifact.MaxSize)
 		if errors.Is(err, fs.ErrNotExist) {
 			return lackingArtifact(file)
 		}

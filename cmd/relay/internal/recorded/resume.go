@@ -14,6 +14,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/epic/each"
 	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/report"
 	"relay/reanchor"
 )
 
@@ -74,14 +75,14 @@ func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reancho
 		return "", nil
 	}
 	c := s.Counts
-	if s.Run.State != status.Running { // it was killed
+	if s.Run.State != report.Running { // it was killed
 		c.Pending, c.InProgress = c.Pending+c.InProgress, 0
 	}
 	about.Epic = reanchor.About{ID: s.Epic.ID, Title: s.Epic.Title, Source: s.Epic.Source}
 	about.Progress = reanchor.Progress{Total: c.Total, Done: c.Completed, Running: c.InProgress, Left: c.Pending + c.Blocked, Gated: c.Gated}
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
-		if t.Status == attempts.InProgress && s.Run.State != status.Running {
+		if t.Status == attempts.InProgress && s.Run.State != report.Running {
 			t.Status = status.InterruptedText
 		}
 		line := fmt.Sprintf("%s %s: %s", t.ID, t.Status, t.Title)

@@ -12,11 +12,8 @@ import (
 
 // Fault is one problem of a file, as relay's validate commands print it as JSON.
 type Fault struct {
-	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-	Warning bool   `json:"warning,omitempty"`
+	File string `json:"file"`
+	ledgersync.Problem
 }
 
 // Answer is what relay's validate commands print as JSON. Without JSON they print each fault as it is found.
@@ -37,17 +34,17 @@ func NewAnswer(a *cli.App, asJSON bool) *Answer {
 func (r *Answer) Check(file string, check func(found func(ledgersync.Problem)) (valid string, err error)) error {
 	ok, warnings := true, 0
 	valid, err := check(func(p ledgersync.Problem) {
-		f := Fault{file, p.Line, plaintext.Escape(p.Message), plaintext.Escape(p.Hint), p.Warning}
+		p.Message, p.Hint = plaintext.Escape(p.Message), plaintext.Escape(p.Hint)
 		kind := ""
-		if ok = ok && f.Warning; f.Warning {
+		if ok = ok && p.Warning; p.Warning {
 			kind = "warning: "
 			warnings++
 		}
 		if r.asJSON {
-			r.Faults = append(r.Faults, f)
+			r.Faults = append(r.Faults, Fault{file, p})
 			return
 		}
-		fmt.Fprintf(r.app.Out, "%s:%d: %s%s\n  %s\n", f.File, f.Line, kind, f.Message, f.Hint)
+		fmt.Fprintf(r.app.Out, "%s:%d: %s%s\n  %s\n", file, p.Line, kind, p.Message, p.Hint)
 	})
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/page"
 	"relay/orchestrator/report"
 	"relay/orchestrator/view"
@@ -92,9 +93,7 @@ func (s *Source) night() *view.Night {
 	n := s.Builder.Night(now)
 	n.Graph, n.Timeline = s.Builder.Graph(now), s.Builder.Timeline(now)
 	if s.View.Running && n.Run.State == view.On {
-		current := status.New(s.Plan, s.View, s.Project.Config.Relay.MaxAttemptsPerTask, false)
-		current.AddForecast(s.Project, now)
-		n.Forecast = current.Forecast
+		n.Forecast = status.ForecastOf(s.Project, s.Plan, s.View.Ledger, s.View.Jobs, now)
 	}
 	return report.Clean(s.Project.Redactor(), n)
 }
@@ -139,9 +138,8 @@ func (s *Source) expected() (made *page.Expected) {
 			return nil
 		}
 		memory.View(func(l *attempts.Ledger) {
-			then := status.New(s.Plan, &attempts.View{Ledger: l, Running: true, Jobs: s.View.Jobs}, 1, false)
-			if then.AddForecast(s.Project, e.At); then.Forecast != nil && then.Forecast.P90.Sub(e.At) > 10*time.Minute {
-				made = &page.Expected{Forecast: *then.Forecast, At: e.At, Done: then.Counts.Completed}
+			if f := status.ForecastOf(s.Project, s.Plan, l, s.View.Jobs, e.At); f != nil && f.P90.Sub(e.At) > 10*time.Minute {
+				made = &page.Expected{Forecast: *f, At: e.At, Done: decide.CountTasks(l, s.Plan.Graph).Completed}
 			}
 		})
 		return io.EOF // enough

@@ -89,22 +89,23 @@ func (s *site) attempt(id string, number int) (agentlog.Attempt, error) {
 		return agentlog.Attempt{}, errUnknown
 	}
 	at, err := agentlog.PickAttempt(id, s.live.night.Model.Ledger().Record(id), number)
-	if err != nil {
-		return agentlog.Attempt{}, err
+	if err == nil {
+		picked := *at.Attempt
+		at.Attempt = &picked
 	}
-	picked := *at
-	return agentlog.Attempt{Task: id, Attempt: &picked}, nil
+	return at, err
 }
 
 // writePart writes a part of an attempt as relay show and relay logs print it.
 func (s *site) writePart(ctx context.Context, out io.Writer, at agentlog.Attempt, name string) error {
 	app := *s.o.App
 	app.Out, app.Err = terminal.NewWriter(out), terminal.NewWriter(io.Discard)
+	v := agentlog.NewViewer(&app, s.project, agentlog.Options{})
 	switch part := agentlog.AttemptPart(name); part {
 	case agentlog.PartDiff, agentlog.PartChecks, agentlog.PartReview, agentlog.PartBrief:
-		return (&agentlog.TaskAttempt{App: &app, Project: s.project, Task: at.Task, Attempt: at.Attempt}).Write(ctx, part)
+		return v.Write(ctx, at, part)
 	case conversation:
-		return agentlog.NewViewer(&app, s.project, agentlog.Options{}).Show([]agentlog.Attempt{at})
+		return v.Show([]agentlog.Attempt{at})
 	default:
 		return errUnknown
 	}

@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/report"
 	"relay/orchestrator/view"
 )
 
@@ -72,7 +73,7 @@ func (f *Follower) begin(ctx context.Context) error {
 	}
 	f.Plan, f.Warnings, f.held = pl, append(f.Project.Damage, v.Warnings...), v.Running
 	f.Model, f.Last, f.tail = view.New(Input(f.Project, pl, v, f.run)), 0, attempts.NewTail(f.Project.Dir)
-	if f.unread = !f.Old() && runOf(v).State != crashed && v.Ledger.Folded.Seq > longLog; !f.unread { // only its last event says when
+	if f.unread = !f.Old() && runOf(v).State != report.Crashed && v.Ledger.Folded.Seq > longLog; !f.unread { // only its last event says when
 		_, _, err = f.take(nil)
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -122,5 +123,28 @@ func TestFollowLongLog(t *testing.T) {
 	}
 	if f = follow(firstRun); !f.Old() || f.Last != store.Seq() || f.Model.Night(now).Run.ID != firstRun {
 		t.Errorf("the older night is %s up to event %d", f.Model.Night(now).Run.ID, f.Last)
+	}
+}
+
+// Reading a long log bounds the memory of a process that only shows the night, and not that of a run.
+func TestFollowMemory(t *testing.T) { //nolint:paralleltest // it sets limits of the process
+	p, _, _, _ := longNight(t)
+	const growth = 77
+	defer debug.SetGCPercent(debug.SetGCPercent(growth))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	for viewer, want := range map[bool]int{false: growth, true: heapGrowth} {
+		debug.SetGCPercent(growth)
+		f, err := Follow(t.Context(), p, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit := debug.SetMemoryLimit(readLimit + 1)
+		f.Viewer = viewer
+		if _, _, err := f.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, stays := debug.SetGCPercent(growth), debug.SetMemoryLimit(limit) == readLimit+1; got != want || stays == viewer {
+			t.Errorf("viewer %t: the heap may grow by %d per cent, want %d; its limit stays: %t", viewer, got, want, stays)
+		}
 	}
 }

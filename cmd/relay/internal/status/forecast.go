@@ -9,6 +9,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/report"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/view"
 )
@@ -19,7 +20,7 @@ type Forecast = view.Forecast
 // AddForecast adds an estimate of the end, if tasks are left and completed tasks say how long one takes.
 func (s *Report) AddForecast(p *project.Project, now time.Time) {
 	o := s.outlook
-	if s.Run.State == Running {
+	if s.Run.State == report.Running {
 		o.Now, o.Tasks = now, s.outlook.Ledger.Chosen
 	}
 	if !s.Run.Until.IsZero() {
@@ -44,7 +45,7 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 
 // ForecastOf estimates when the current run of a plan ends, by a ledger that is up to date; nil: too little is known.
 func ForecastOf(p *project.Project, pl *project.Plan, l *attempts.Ledger, jobs int, now time.Time) *Forecast {
-	s := Report{Run: Run{State: Running, Until: l.Until}, outlook: schedule.Estimator{Epic: pl.Epic, Graph: pl.Graph, Ledger: l, Jobs: jobs}}
+	s := Report{Run: Run{State: report.Running, Until: l.Until}, outlook: schedule.Estimator{Epic: pl.Epic, Graph: pl.Graph, Ledger: l, Jobs: jobs}}
 	s.AddForecast(p, now)
 	return s.Forecast
 }
@@ -112,11 +113,11 @@ func (s *Report) AddCooldowns(now time.Time) {
 	if s.Counts.Completed == s.Counts.Total {
 		return
 	}
-	if s.Run.State == Running {
+	if s.Run.State == report.Running {
 		s.Waiting = l.Waiting
 	}
 	for name, c := range l.Cooldowns {
-		if c.Until.After(now) && (s.Run.State == Running || !c.Refused()) { // the next run asks whoever has refused
+		if c.Until.After(now) && (s.Run.State == report.Running || !c.Refused()) { // the next run asks whoever has refused
 			s.Cooldowns = append(s.Cooldowns, Cooldown{name, c.Until, c.Why})
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/epic/plaintext"
+	"relay/orchestrator/report"
 )
 
 // List is the state of a playlist, as the ledgers of its epics have it: relay status --playlist --json prints it.
@@ -97,11 +98,11 @@ func readListed(ctx context.Context, e *project.ListedEpic) (*Listed, error) {
 	s := one.Status
 	one.Finished = s.Finished != ""
 	switch {
-	case s.Run.State == Running:
+	case s.Run.State == report.Running:
 		one.State = ListRunning
 	case done:
 		one.State = ListCompleted
-	case s.Run.State == neverRan:
+	case s.Run.State == report.Never:
 		one.State = NotBegun
 	case s.Counts.Gated > 0:
 		one.State = ListGated

@@ -15,7 +15,6 @@ import (
 	"relay/attempts"
 	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
 	"relay/epic/plaintext"
@@ -72,28 +71,19 @@ type Report struct {
 	model   *view.Builder
 }
 
-// Run is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
-// saying so.
+// Run is what is known of the newest run. It has crashed if it ended without saying so.
 type Run struct {
-	ID        string    `json:"id,omitempty"`
-	State     string    `json:"state"`
-	PID       int       `json:"pid,omitempty"`
-	Host      string    `json:"host,omitempty"`
-	StartedAt time.Time `json:"started_at,omitzero"`
-	StoppedAt time.Time `json:"stopped_at,omitzero"`
-	ExitCode  *int      `json:"exit_code,omitempty"`
-	Reason    string    `json:"reason,omitempty"`
-	Why       string    `json:"why,omitempty"`  // in words, of a reason that is a limit of the run
-	Until     time.Time `json:"until,omitzero"` // the deadline of a run that is on
+	ID        string       `json:"id,omitempty"`
+	State     report.State `json:"state"`
+	PID       int          `json:"pid,omitempty"`
+	Host      string       `json:"host,omitempty"`
+	StartedAt time.Time    `json:"started_at,omitzero"`
+	StoppedAt time.Time    `json:"stopped_at,omitzero"`
+	ExitCode  *int         `json:"exit_code,omitempty"`
+	Reason    string       `json:"reason,omitempty"`
+	Why       string       `json:"why,omitempty"`  // in words, of a reason that is a limit of the run
+	Until     time.Time    `json:"until,omitzero"` // the deadline of a run that is on
 }
-
-// The words of runState.State.
-const (
-	neverRan = "never"
-	Running  = "running"
-	stopped  = "stopped"
-	crashed  = "crashed"
-)
 
 // Task is one task of a report. Attempt counts the charged attempts, and the running one if there is one.
 type Task struct {
@@ -201,20 +191,20 @@ func taskOf(r *view.Row, rec *attempts.TaskRecord) Task {
 
 func runOf(v *attempts.View) Run {
 	status := v.Ledger.Status
-	r := Run{ID: v.Ledger.Folded.Run, State: stopped, PID: status.PID, StartedAt: status.StartedAt, Reason: status.LastExitReason}
+	r := Run{ID: v.Ledger.Folded.Run, State: report.Stopped, PID: status.PID, StartedAt: status.StartedAt, Reason: status.LastExitReason}
 	switch {
 	case v.Running:
-		r.State, r.Reason = Running, ""
-		if status.State == Running {
+		r.State, r.Reason = report.Running, ""
+		if status.State == "running" {
 			r.Until = v.Ledger.Until
 		}
 		if h := v.Holder; h != nil {
 			r.PID, r.Host, r.StartedAt = h.PID, h.Host, h.Since
 		}
 	case status.State == "":
-		return Run{State: neverRan}
+		return Run{State: report.Never}
 	case status.State == "running":
-		if r.State, r.Reason = crashed, "crashed"; v.Foreign {
+		if r.State, r.Reason = report.Crashed, "crashed"; v.Foreign {
 			r.PID, r.Host = v.Holder.PID, v.Holder.Host
 		}
 	default:
@@ -225,24 +215,17 @@ func runOf(v *attempts.View) Run {
 
 // GoesOn reports whether another run will follow this one in a moment.
 func (r *Run) GoesOn(now time.Time) bool {
-	return r.State == stopped && r.Reason == project.Reloading && !r.StoppedAt.IsZero() && now.Sub(r.StoppedAt) < project.ReloadWait
+	return r.State == report.Stopped && r.Reason == project.Reloading && !r.StoppedAt.IsZero() && now.Sub(r.StoppedAt) < project.ReloadWait
 }
 
-// Ending says in words why the newest run has stopped.
+// Ending says in words how the newest run has ended.
 func (s *Report) Ending() string {
-	r, why := &s.Run, spaced(s.Run.Reason)
-	switch {
-	case r.Reason == string(decide.EpicLooks) && len(s.pick(func(t *Task) bool { return len(t.Looks) > 0 })) == 0:
-		why = "completed"
-	case r.Reason == string(decide.NoRunnableTasks):
-		if why = "nothing is left that can run"; *r.ExitCode == terminal.OK {
-			why = "the tasks you named are completed"
-		}
+	looks := s.pick(func(t *Task) bool { return len(t.Looks) > 0 })
+	said := report.Ended(decide.EndReason(s.Run.Reason), *s.Run.ExitCode, len(looks))
+	if code := *s.Run.ExitCode; code != 0 {
+		said += fmt.Sprintf(" (exit code %d)", code)
 	}
-	if why = plaintext.Because(why); *r.ExitCode != 0 {
-		why += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
-	}
-	return why
+	return said
 }
 
 // Read returns the report of the project as it is now, with its forecast, and writes nothing. It fails when plan or ledger cannot be read.

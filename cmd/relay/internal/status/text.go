@@ -127,7 +127,7 @@ func spaced(word any) string { return strings.ReplaceAll(fmt.Sprint(word), "_", 
 
 // Write writes a report as text.
 func Write(w io.Writer, s *Report, l Printer) {
-	l.Dead, l.brief = s.Run.State != Running, l.long(s)
+	l.Dead, l.brief = s.Run.State != report.Running, l.long(s)
 	l.Print(w, "", "status", s)
 }
 

@@ -62,11 +62,6 @@ type Diagnosis struct {
 
 // Diagnose returns the exit code, the messages and the hint of an error. No other code maps errors to these.
 func Diagnose(err error) Diagnosis {
-	if would, ok := errors.AsType[*WouldRefuse](err); ok {
-		d := Diagnose(would.Err)
-		d.Messages[0] = "relay work would refuse: " + d.Messages[0]
-		return d
-	}
 	for _, kind := range []func(error) (Diagnosis, bool){badInput, ledgerTrouble} {
 		if d, ok := kind(err); ok {
 			return d
@@ -185,13 +180,6 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 // Message returns the text of an error, harmless for a terminal.
 func Message(err error) string { return strings.TrimSpace(plaintext.Escape(err.Error())) }
 
-// WouldRefuse wraps the error for which relay work would not begin, for commands that only look.
-type WouldRefuse struct{ Err error }
-
-func (e *WouldRefuse) Error() string { return "relay work would refuse: " + e.Err.Error() }
-
-func (e *WouldRefuse) Unwrap() error { return e.Err }
-
 // CodeOfRun returns the exit code of a run: of the error it ended with, else of its summary. sig is the signal that ended it, or nil.
 func CodeOfRun(s decide.Summary, err error, sig os.Signal) int {
 	switch {
@@ -234,23 +222,20 @@ func HolderText(h *attempts.Holder) string {
 // HolderMessage returns text that says that another relay holds the epic, or else what err is about.
 func HolderMessage(err error, e *attempts.HeldError) string {
 	who, inUse := HolderText(&e.Holder), new(*relayfiles.InUseError)
+	held, work := "the epic is held by ", "relay is already at work on this epic: "
 	switch checkout := errors.As(err, inUse); {
-	case checkout && (*inUse).Epic && e.Foreign:
-		return "this epic is held in " + plaintext.Fit(e.Holder.Dir, 200) + " by " + who + ", another machine"
 	case checkout && (*inUse).Epic:
-		return "relay is already at work on this epic in " + plaintext.Fit(e.Holder.Dir, 200) + ": " + who
-	case checkout && e.Foreign:
-		return "this checkout is held by " + atWork(&e.Holder) + ", another machine"
+		dir := plaintext.Fit(e.Holder.Dir, 200)
+		held, work = "this epic is held in "+dir+" by ", "relay is already at work on this epic in "+dir+": "
 	case checkout:
-		return "relay is already at work in this checkout: " + atWork(&e.Holder)
-	case e.Path != "" && e.Foreign:
-		return "this repository is held by " + who + ", another machine"
+		who, held, work = atWork(&e.Holder), "this checkout is held by ", "relay is already at work in this checkout: "
 	case e.Path != "":
-		return "another relay has been changing the worktrees of this repository for too long: " + who
-	case e.Foreign:
-		return "the epic is held by " + who + ", another machine"
+		held, work = "this repository is held by ", "another relay has been changing the worktrees of this repository for too long: "
 	}
-	return "relay is already at work on this epic: " + who
+	if e.Foreign {
+		return held + who + ", another machine"
+	}
+	return work + who
 }
 
 // atWork returns text that says who holds a checkout, and for which epic.

@@ -7,6 +7,7 @@
 package terminal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -88,20 +89,19 @@ func IsTerminal(w io.Writer) bool {
 
 // Rows returns the height of the terminal behind w, or 24.
 func Rows(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
-		if _, height, err := term.GetSize(int(f.Fd())); err == nil && height > 0 {
-			return height
-		}
-	}
-	return 24
+	_, height := size(w)
+	return height
 }
 
 // Columns returns the width of the terminal behind w, or 80.
 func Columns(w io.Writer) int {
+	width, _ := size(w)
+	return width
+}
+
+func size(w io.Writer) (width, height int) {
 	if f, ok := w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return width
-		}
+		width, height, _ = term.GetSize(int(f.Fd()))
 	}
-	return 80
+	return cmp.Or(max(width, 0), 80), cmp.Or(max(height, 0), 24)
 }

@@ -142,10 +142,11 @@ func (f *Feed) write(ctx context.Context, app *cli.App, task string, part agentl
 	if err != nil {
 		return err
 	}
+	v := agentlog.NewViewer(app, p, agentlog.Options{Tail: mostLogged})
 	if part == agentlog.PartLog { // as relay logs prints it
-		return agentlog.NewViewer(app, p, agentlog.Options{Tail: mostLogged}).Show([]agentlog.Attempt{{Task: t.ID, Attempt: at}})
+		return v.Show([]agentlog.Attempt{at})
 	}
-	return (&agentlog.TaskAttempt{App: app, Project: p, Task: t.ID, Attempt: at}).Write(ctx, part)
+	return v.Write(ctx, at, part)
 }
 
 // Do runs a command of relay, and returns what that prints.

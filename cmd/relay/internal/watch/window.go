@@ -2,12 +2,10 @@ package watch
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"relay/epic/plaintext"
-	"relay/orchestrator/limits"
 	"relay/orchestrator/page"
 	"relay/orchestrator/view"
 )
@@ -46,8 +44,8 @@ func (w *window) head() []string {
 	}
 	if u := n.Money.Night; u.CostUSD > 0 {
 		right += fmt.Sprintf("  %.2f", u.CostUSD)
-		if k := slices.IndexFunc(n.Money.Caps, func(c view.Cap) bool { return c.Scope == limits.ScopeRun && c.USD != nil }); k >= 0 {
-			right += fmt.Sprintf(" of %.0f", n.Money.Caps[k].USD.Cap)
+		if most := n.Money.OfRun().USD; most != nil {
+			right += fmt.Sprintf(" of %.0f", most.Cap)
 		}
 		right += " USD"
 	}
