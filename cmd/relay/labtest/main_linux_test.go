@@ -24,6 +24,8 @@ var program = flag.String("relay", "", "the relay to test; built when there is n
 var (
 	more = flag.Bool("more", false, "run what takes long, too")
 	full = flag.Bool("full", false, "run every case, the whole kill matrix and the large floods")
+
+	update = flag.Bool("update", false, "write the page of attacks")
 )
 
 // runsMore reports whether the tests that take long run. The race detector runs those that it is asked for.
