@@ -184,7 +184,12 @@ func (a *arena) furnish(list []attack) {
 			a.t.Fatal(err)
 		}
 	}
-	a.program()
+	putRelay(a.t, filepath.Join(a.folder, "bin"))
+	if a.wall == "Landlock" { // a bubblewrap that does not start
+		if err := os.WriteFile(filepath.Join(a.folder, "bin", "bwrap"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+			a.t.Fatal(err)
+		}
+	}
 	cmd := exec.Command("sh", "-c", furniture)
 	cmd.Dir, cmd.Env = a.folder, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(a.folder, "home"), "GIT_CONFIG_NOSYSTEM=1"}
 	if said, err := cmd.CombinedOutput(); err != nil {
@@ -195,27 +200,15 @@ func (a *arena) furnish(list []attack) {
 	}
 }
 
-// program puts relay into the arena, and a bubblewrap that does not start if Landlock is to hold.
-func (a *arena) program() {
-	a.t.Helper()
+// putRelay copies relay into a folder where other users find it.
+func putRelay(t *testing.T, folder string) {
+	t.Helper()
 	path, err := exec.LookPath("relay")
-	if err == nil {
-		err = os.MkdirAll(filepath.Join(a.folder, "bin"), 0o755)
-	}
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	}
-	var program []byte
-	if err == nil {
-		program, err = os.ReadFile(path)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(a.folder, "bin", "relay"), program, 0o755)
-	}
-	if err == nil && a.wall == "Landlock" {
-		err = os.WriteFile(filepath.Join(a.folder, "bin", "bwrap"), []byte("#!/bin/sh\nexit 1\n"), 0o755)
-	}
 	if err != nil {
-		a.t.Fatal(err)
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(path)
+	if err := errors.Join(err, os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, "relay"), program, 0o755)); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -62,7 +62,7 @@ func onlyFirst(t *testing.T, name string, first ...string) {
 const patience = 3 * time.Minute
 
 func TestMain(m *testing.M) {
-	testscript.Main(withRelay{m}, map[string]func(){"scored-agent": scoredAgent, "history-agent": historyAgent, "project-agent": projectAgent})
+	testscript.Main(withRelay{m}, map[string]func(){"scored-agent": scoredAgent, "history-agent": historyAgent, "project-agent": projectAgent, "filtered": filtered})
 }
 
 // withRelay runs tests with relay first on the PATH.
