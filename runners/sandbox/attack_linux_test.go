@@ -213,6 +213,20 @@ func TestWork(t *testing.T) {
 	}
 }
 
+// A folder of its own does not take the machine's memory.
+func TestPrivate(t *testing.T) {
+	t.Parallel()
+	box := boxes(t)[sandbox.Bubblewrap]
+	if box == nil || !box.Bounds {
+		t.Skip("no bubblewrap that bounds folders")
+	}
+	s := newStage(t)
+	box.Place = s.place
+	if said, exit := s.run(box, sandbox.Agent, `for f in /tmp /dev/shm; do df -Pk $f | awk 'END {print $2}'; done`); exit.Code != 0 || said != "1048576\n1048576\n" {
+		t.Errorf("got %q, %+v, want a GiB each", said, exit)
+	}
+}
+
 // A process in a sandbox is asked to end like any other, and its exit status is its own.
 func TestEnd(t *testing.T) {
 	t.Parallel()

@@ -13,6 +13,7 @@ import (
 type Probe struct {
 	Kind    Kind
 	Program []string // bubblewrap and its first arguments
+	Bounds  bool     // it can bound the size of a folder in memory: since 0.7
 	Why     string   // why bubblewrap does not start, or nothing does
 	Mend    string   // the command that mends it; "": relay knows none
 	Lacks   []string // what Landlock cannot do here
@@ -34,16 +35,17 @@ var inside = []string{
 // Try finds out what starts: bubblewrap, found in the folders of path, else Landlock.
 func Try(ctx context.Context, path string) (p Probe) {
 	program, said := find("bwrap", path), ""
-	for _, first := range [][]string{inside, {"--unshare-user", "--unshare-pid", "--unshare-ipc", "--die-with-parent"}} {
-		p.Program = append([]string{program}, first...)
-		wall := Wall{Kind: Bubblewrap, Program: p.Program, Title: Title, Rules: []Rule{{"/", ReadOnly}, {"/tmp", Private}}}
+	other := []string{"--unshare-user", "--unshare-pid", "--unshare-ipc", "--die-with-parent"}
+	for i, first := range [][]string{inside, other, inside, other} {
+		p.Program, p.Bounds = append([]string{program}, first...), i < 2
+		wall := Wall{Kind: Bubblewrap, Program: p.Program, Bounds: p.Bounds, Title: Title, Rules: []Rule{{"/", ReadOnly}, {"/tmp", Private}}}
 		var err error
 		if said, err = try(ctx, path, &wall); err == nil {
 			p.Kind = Bubblewrap
 			return p
 		}
 	}
-	p.Program = nil
+	p.Program, p.Bounds = nil, false
 	p.Why, p.Mend = cause(ctx, path, program, said)
 	missing, why := tryLandlock(ctx, path)
 	if why != "" {

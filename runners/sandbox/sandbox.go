@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -44,6 +45,9 @@ const (
 	Private
 )
 
+// privateSize bounds a private folder, which is in memory, in bytes.
+const privateSize = 1 << 30
+
 // Rule gives a path its mode. A rule for a path below it is stronger.
 type Rule struct {
 	Path string
@@ -54,6 +58,7 @@ type Rule struct {
 type Wall struct {
 	Kind    Kind
 	Program []string // bubblewrap and its first arguments
+	Bounds  bool     // bubblewrap can bound the size of a folder in memory
 	Title   string   // the first argument that bubblewrap shows to processes inside
 	Empty   string   // the file that stands in for hidden files
 	Rules   []Rule   // each after those of the folders above
@@ -103,7 +108,7 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 		return nil, nil //nolint:nilnil // auto goes on without
 	}
 	r := s.rules(p)
-	w := &Wall{Kind: s.Kind, Program: s.Program, Title: Title + s.Root, Rules: r.sorted(), Env: r.env}
+	w := &Wall{Kind: s.Kind, Program: s.Program, Bounds: s.Bounds, Title: Title + s.Root, Rules: r.sorted(), Env: r.env}
 	if s.State != "" {
 		w.Empty = filepath.Join(s.State, "empty")
 		if err := errors.Join(os.MkdirAll(s.State, 0o700), os.WriteFile(w.Empty, nil, 0o400)); err != nil && !errors.Is(err, os.ErrPermission) {
@@ -167,6 +172,8 @@ func (w *Wall) mount(r Rule) []string {
 		return []string{"--ro-bind", cmp.Or(w.Empty, os.DevNull), r.Path}
 	case r.Mode == Hidden:
 		return []string{"--tmpfs", r.Path}
+	case r.Mode == Private && w.Bounds: // else it may take half of the memory
+		return []string{"--perms", "1777", "--size", strconv.Itoa(privateSize), "--tmpfs", r.Path}
 	case r.Mode == Private:
 		return []string{"--perms", "1777", "--tmpfs", r.Path}
 	case r.Mode == Writable && strings.HasPrefix(r.Path, "/dev/"):

@@ -24,6 +24,8 @@ var program = flag.String("relay", "", "the relay to test; built when there is n
 var (
 	more = flag.Bool("more", false, "run what takes long, too")
 	full = flag.Bool("full", false, "run every case, the whole kill matrix and the large floods")
+
+	update = flag.Bool("update", false, "write the page of attacks")
 )
 
 // runsMore reports whether the tests that take long run. The race detector runs those that it is asked for.
@@ -60,7 +62,7 @@ func onlyFirst(t *testing.T, name string, first ...string) {
 const patience = 3 * time.Minute
 
 func TestMain(m *testing.M) {
-	testscript.Main(withRelay{m}, map[string]func(){"scored-agent": scoredAgent, "history-agent": historyAgent, "project-agent": projectAgent})
+	testscript.Main(withRelay{m}, map[string]func(){"scored-agent": scoredAgent, "history-agent": historyAgent, "project-agent": projectAgent, "filtered": filtered})
 }
 
 // withRelay runs tests with relay first on the PATH.
