@@ -32,6 +32,9 @@ func checkWhole(l *loader, c *Config) {
 		}
 		l.problem(s.position, "relay.backoff_seconds is more than relay.backoff_max_seconds", "change one of the two")
 	}
+	if n := c.Relay.SandboxNetwork; c.Relay.Sandbox == "off" && (Hosts(n.Checks) != nil || Hosts(n.Agents) != nil) {
+		l.warnings = append(l.warnings, "relay.sandbox_network restricts nothing, as relay.sandbox is off")
+	}
 	if c.Relay.Jobs > 1 && c.Relay.Isolation == "none" {
 		l.warnings = append(l.warnings, fmt.Sprintf(
 			"relay.jobs is %d, but relay.isolation none runs one task at a time", c.Relay.Jobs))

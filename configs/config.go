@@ -73,6 +73,7 @@ type Relay struct {
 	Sandbox            string           `key:"sandbox" is:"off|auto|require"` // a file that git tracks may only make it stricter
 	SandboxWrite       []string         `key:"sandbox_write" is:"place"`      // from the user's own files only, as
 	SandboxSockets     []string         `key:"sandbox_sockets" is:"place"`
+	SandboxNetwork     SandboxNetwork   `key:"sandbox_network"`
 	InhibitSleep       bool             `key:"inhibit_sleep"`
 	Records            Records          `key:"records"`
 	Learn              string           `key:"learn" is:"propose|off"`
@@ -90,6 +91,20 @@ type Receiver struct {
 	URL      string   `key:"url" is:"address"`  // gets the notification as a POST
 	Desktop  bool     `key:"desktop"`
 	Template string   `key:"template" is:"payload"` // of what the receiver gets; "": JSON
+}
+
+// SandboxNetwork holds what stands under `relay.sandbox_network:`, which a file that git tracks may only make stricter.
+type SandboxNetwork struct {
+	Checks []string `key:"checks" is:"host"` // "open" and "none" are all hosts and no host
+	Agents []string `key:"agents" is:"host"`
+}
+
+// Hosts returns what a list of hosts allows; nil: all.
+func Hosts(list []string) []string {
+	if slices.Contains(list, openHosts) {
+		return nil
+	}
+	return slices.DeleteFunc(append([]string{}, list...), func(host string) bool { return host == noHosts })
 }
 
 // Budget holds what a run, the epic over all its runs, a task and an attempt may cost. 0: anything.

@@ -74,6 +74,10 @@ var forms = map[string]*form{
 	"anywhere": {
 		pattern.New(`^([^~\x00-\x1f][^\x00-\x1f]*)?$`), "a folder, absolute or in the repository, with ~ written out", ownFolder,
 	},
+	"host": {
+		pattern.New(`^(\*\.)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`),
+		"open, none, or a host such as proxy.golang.org, *.example.com or localhost:5432", nil,
+	},
 	"untracked": {
 		pattern.New(`^[^/\\~\x00-\x1f][^\\\x00-\x1f]*$`), "a path in the repository, such as .env or config/*.local", userFile,
 	},
@@ -180,7 +184,11 @@ const (
 	notifyKey = "relay.notify"
 
 	sandboxKey = "relay.sandbox"
+	networkKey = "relay.sandbox_network."
 )
+
+// Words of a list of hosts.
+const openHosts, noHosts = "open", "none"
 
 // ours are the variables relay sets for agents and scripts. They are no settings, even where one has the same name
 // (RELAY_DIR, relay.dir): relay may run inside an agent that relay started.

@@ -161,10 +161,25 @@ func (w walker) personal(path string, value *yaml.Node) string {
 	switch {
 	case path == notifyKey:
 		return "a receiver can start programs"
-	case strings.HasPrefix(path, sandboxKey+"_"), path == sandboxKey && slices.Index(all, epic.Follow(value).Value) < slices.Index(all, own):
+	case strings.HasPrefix(path, networkKey) && w.stricter(path, value):
+		return ""
+	case strings.HasPrefix(path, sandboxKey+"_") && path+"." != networkKey,
+		path == sandboxKey && slices.Index(all, epic.Follow(value).Value) < slices.Index(all, own):
 		return "it may only make the sandbox stricter"
 	}
 	return ""
+}
+
+// stricter reports whether a list of hosts has none that the user's own files forbid.
+func (w walker) stricter(path string, value *yaml.Node) bool {
+	f, _ := fieldOf(path)
+	given, bad := f.fromNode(value)
+	list, _ := given.([]string)
+	own, _ := w.loader.settings[path].value.([]string)
+	allowed := Hosts(own)
+	return bad != nil || allowed == nil || Hosts(list) != nil && !slices.ContainsFunc(Hosts(list), func(host string) bool {
+		return !slices.Contains(allowed, host)
+	})
 }
 
 // tracked reports whether the file came, or may have come, with the repository.

@@ -68,7 +68,7 @@ func TestConfigSchemaAgreesWithLoad(t *testing.T) {
 		"relay: {budget_usd: 12.5, budget_tokens: 0, epic_budget_usd: 1000000, attempt_budget_tokens: 1e3}", "relay: {prices: null}", "relay: {prices: {}}",
 		"relay: {prices: {'*': {input: 1, output: 2.5}, gpt-5.1/x: {input: 0, cached_input: 0.1, output: 0}, 'a[1m]': {output: 1, input: 1}}}",
 		"relay: {worktree: {dir: /tmp/x}}", "relay: {worktree: {dir: ../beside}}", "relay: {worktree: {dir: 'C:\\x'}}",
-		"relay: {notify: null}",
+		"relay: {notify: null}", "relay: {sandbox_network: null}", "relay: {sandbox_network: {checks: none, agents: ['*.example.com', 'localhost:5432', 10.0.0.1]}}",
 		"relay: {until: 07:00}", "relay: {until: 8h}", "relay: {until: 1h30m}", "relay: {until: ''}", "relay: {max_same_error: 0, disk_floor_mib: 0}",
 	}
 	bad := []string{
@@ -88,6 +88,8 @@ func TestConfigSchemaAgreesWithLoad(t *testing.T) {
 		"relay: {prices: []}", "relay: {prices: {a: 1}}", "relay: {prices: {a: {}}}", "relay: {prices: {a: {input: 1}}}", "relay: {prices: {a: {output: 1}}}",
 		"relay: {prices: {a: {input: 1, output: 1, cache: 1}}}", "relay: {prices: {a: {input: -1, output: 1}}}", "relay: {prices: {a: {input: '1', output: 1}}}",
 		"relay: {prices: {'a b': {input: 1, output: 1}}}", "relay: {prices: {'': {input: 1, output: 1}}}", "relay: {prices: {a: {input: 1000001, output: 1}}}",
+		"relay: {sandbox_network: none}", "relay: {sandbox_network: {checks: example.com}}", "relay: {sandbox_network: {checks: [https://example.com]}}",
+		"relay: {sandbox_network: {checks: ['*']}}", "relay: {sandbox_network: {agents: ['a:b']}}",
 		"relay: {landing: onto}", "relay: {setup_timeout_minutes: 0}", "relay: {worktree: []}", "relay: {worktree: {setup: npm ci}}",
 		"relay: {worktree: {setup: ['']}}", "relay: {worktree: {setup: [' ']}}", "relay: {worktree: {setups: []}}", "relay: {worktree: {copy: [/etc/passwd]}}",
 		"relay: {worktree: {copy: ['~/x']}}", "relay: {worktree: {copy: [a/../../b]}}", "relay: {worktree: {copy: [.]}}", "relay: {worktree: {copy: ['']}}",

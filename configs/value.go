@@ -64,6 +64,9 @@ func (f *field) fromNode(n *yaml.Node) (any, []complaint) {
 }
 
 func (f *field) listFromNode(n *yaml.Node) (any, []complaint) {
+	if f.form == forms["host"] && n.Kind == yaml.ScalarNode && (n.Value == openHosts || n.Value == noHosts) {
+		return []string{n.Value}, nil
+	}
 	if n.Kind != yaml.SequenceNode {
 		return nil, f.mistyped(n, "a list, such as [a, b]")
 	}

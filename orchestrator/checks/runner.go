@@ -20,6 +20,7 @@ import (
 	"relay/runners"
 	"relay/runners/command"
 	"relay/runners/process"
+	"relay/runners/sandbox"
 )
 
 // Runner runs the acceptance commands of a run.
@@ -88,7 +89,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 		Log: relayfiles.Relative(r.Options.Dir, log), SHA256: LogSum(log), Phase: check.Phase,
 	}
 	if report.Exit.Code != 0 {
-		run.Tail = report.Tail
+		run.Tail, run.Refused = report.Tail, report.Exit.Refused
 	}
 	tests := CountTests(report.Output)
 	run.FailedTests, run.RanTests = tests.Failed, tests.Ran
@@ -209,6 +210,9 @@ func why(r *Runner, check Check, s Result, exit process.Exit, said []string) str
 	how := check.Name + ": " + runners.DescribeExit(exit)
 	if s.TimedOut {
 		how = check.Name + " " + TooMuch(s.Flooded, wall(r, check))
+	}
+	if words := sandbox.Words(s.Run.Refused); words != "" {
+		said = append(slices.Clip(said), words)
 	}
 	return With(how, said)
 }

@@ -74,6 +74,7 @@ func AccountOf(r runners.Report) Account {
 		Used:   r.Usage,
 		End:    verdict.TurnEnd{Is: r.Outcome, Said: r.Detail, Session: r.Session != ""},
 	}
+	f.Receipt.Refused = r.Exit.Refused
 	switch {
 	case r.Result != nil:
 		f.recordClaim(r.Result)
@@ -182,6 +183,7 @@ func (f *Account) Follow(next Account) {
 	next.Spend(f.Result)
 	next.Answered, next.OnBase = next.Receipt.Summary, f.OnBase
 	next.Receipt.Summary = JoinSummaries(f.Receipt.Summary, next.Receipt.Summary, next.Rounds)
+	next.Receipt.Refused = append(next.Receipt.Refused, f.Receipt.Refused...)
 	next.Receipt.Statement = LaterStatement(f.Receipt.Statement, next.Receipt.Statement)
 	next.Receipt.Learning = plaintext.FirstOf(next.Receipt.Learning, f.Receipt.Learning)
 	next.Earlier, next.Receipt.Review = f.Receipt.Findings, f.Receipt.Review

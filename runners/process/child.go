@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"relay/runners/sandbox"
 )
 
-// held is how long a killed process may take to be gone. relay gives up on processes that the kernel holds longer (a
-// dead network file system): waiting must end.
+// held is how long a killed process may take to be gone: the kernel can hold one longer (a dead network file system).
 const held = 30 * time.Second
 
 // child is one command that Local started.
@@ -21,6 +22,7 @@ type child struct {
 	pid       int
 	began     time.Time
 	startInfo startInfo // what the system knows it by
+	network   *sandbox.Link
 
 	mu         sync.Mutex
 	stopping   bool      // Stop was asked for in time
@@ -136,9 +138,8 @@ func (c *child) leaderDied() (stopped bool) {
 	return stopped
 }
 
-// linger leaves the rest of the grace to what the leader left behind: a wrapper dies at once of the signal that its
-// agent is still obeying. Halfway through it signals them again: a process that is just starting can
-// lose a signal. It reports whether something was left at the end.
+// linger leaves the rest of the grace to what the leader left behind: a wrapper dies at once of the signal that its agent is still
+// obeying. Halfway through it signals them again: a starting process can lose a signal. It reports whether something was left.
 func (c *child) linger() (left bool) {
 	rest := time.Until(c.deadline)
 	halfway, over := time.NewTimer(rest/2), time.NewTimer(rest)

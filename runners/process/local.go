@@ -98,11 +98,15 @@ func (l *Local) start(cmd Command) (*child, error) {
 		_ = os.Remove(cmd.End) // an old one would be taken for this one's
 	}
 	c := newChild(l, cmd)
-	env := cmd.environ()
-	attr := &os.ProcAttr{Dir: cmd.Dir, Env: env, Files: files}
+	if c.cmd.Wall, c.network, err = cmd.Wall.Connect(); err != nil {
+		return nil, err
+	}
+	attr := &os.ProcAttr{Dir: cmd.Dir, Env: c.cmd.environ(), Files: append(files, c.network.Files()...)}
 	if err := l.procTable.launch(c, path, attr); err != nil {
+		_ = c.network.Close()
 		return nil, cmd.explain(path, err)
 	}
+	c.network.Open(&l.procTable.mu)
 	return c, nil
 }
 
@@ -114,7 +118,7 @@ func (l *Local) watch(c *child) {
 	stopped := c.leaderDied()
 	killed := stopped && c.linger()
 	exit, strays := l.procTable.bury(c)
-	exit.Strays, exit.Elapsed, exit.Stopped = strays, elapsed, stopped
+	exit.Strays, exit.Elapsed, exit.Stopped, exit.Refused = strays, elapsed, stopped, c.network.Close()
 	exit.Killed = stopped && (killed || c.killed.Load())
 	l.finish(c, c.when(exit))
 }

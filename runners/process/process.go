@@ -67,4 +67,5 @@ type Exit struct {
 
 	StoppedAt time.Time `json:"stopped_at,omitzero"` // when we asked it to stop
 	Said      int64     `json:"said,omitempty"`      // bytes of its Stdout by then
+	Refused   []string  `json:"refused,omitempty"`   // by the sandbox: hosts
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -108,14 +109,14 @@ func TestExit(t *testing.T) {
 			cmd := shell(t, test.script)
 			got := run(t, s, cmd)
 			written, err := ReadExit(cmd.End)
-			if err != nil || written != got {
+			if err != nil || !reflect.DeepEqual(written, got) {
 				t.Errorf("%s: end file says %+v, %v, Wait said %+v", test.name, written, err, got)
 			}
 			if got.Elapsed <= 0 {
 				t.Errorf("%s: took %v", test.name, got.Elapsed)
 			}
 			got.Elapsed = 0
-			if got != test.want {
+			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("%s: got %+v, want %+v", test.name, got, test.want)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"syscall"
@@ -199,7 +200,7 @@ func TestRelayKilled(t *testing.T) { //nolint:paralleltest // the guardian becom
 	} {
 		got, err := ReadExit(test.cmd.End)
 		got = plain(t, got)
-		if err != nil || got != test.want {
+		if err != nil || !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: end file says %+v, %v, want %+v", test.name, got, err, test.want)
 		}
 	}
@@ -225,7 +226,7 @@ func TestGuardianKilled(t *testing.T) { //nolint:paralleltest // what the guardi
 	if !exit.Lost || exit.Code != -1 {
 		t.Errorf("got %+v, want a lost one", exit)
 	}
-	if written, err := ReadExit(cmd.End); err != nil || written != exit {
+	if written, err := ReadExit(cmd.End); err != nil || !reflect.DeepEqual(written, exit) {
 		t.Errorf("end file says %+v, %v", written, err)
 	}
 	if exit := run(t, g, shell(t, "exit 6")); exit.Code != 6 || exit.Lost {

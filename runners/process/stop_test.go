@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func TestStop(t *testing.T) {
 			got := p.Wait()
 			gone(t, h)
 			got = plain(t, got)
-			if got != test.want {
+			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("%s: got %+v, want %+v", test.name, got, test.want)
 			}
 			p.Stop() // too late, and harmless

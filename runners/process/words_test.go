@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -83,7 +84,7 @@ func TestWordsOfTheGuardian(t *testing.T) {
 		if err := gob.NewDecoder(&out).Decode(&got); err != nil && !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}
-		if got != test.reply || said.String() != test.said {
+		if !reflect.DeepEqual(got, test.reply) || said.String() != test.said {
 			t.Errorf("%v: got %+v, %q, want %+v, %q", test.do, got, said.String(), test.reply, test.said)
 		}
 	}

@@ -264,14 +264,26 @@ func TestEnd(t *testing.T) {
 func BenchmarkStart(b *testing.B) {
 	all := boxes(b)
 	all[sandbox.None] = &sandbox.Sandbox{Setting: sandbox.Off}
-	for _, kind := range []sandbox.Kind{sandbox.None, sandbox.Bubblewrap, sandbox.Landlock} {
-		if all[kind] == nil {
+	for _, in := range []struct {
+		name  string
+		kind  sandbox.Kind
+		hosts []string
+	}{
+		{"none", sandbox.None, nil},
+		{"bubblewrap", sandbox.Bubblewrap, nil},
+		{"Landlock", sandbox.Landlock, nil},
+		{"bubblewrap without network", sandbox.Bubblewrap, []string{}},
+		{"bubblewrap with hosts", sandbox.Bubblewrap, []string{"example.com"}},
+		{"Landlock with hosts", sandbox.Landlock, []string{"example.com"}},
+	} {
+		if all[in.kind] == nil {
 			continue
 		}
-		b.Run("in "+string(kind), func(b *testing.B) {
+		b.Run("in "+in.name, func(b *testing.B) {
 			s, sup := newStage(b), process.NewLocal()
-			box := *all[kind]
+			box := *all[in.kind]
 			box.Place = s.place
+			box.Agents = in.hosts
 			cmd := process.Command{Argv: []string{"true"}, Env: s.env(), Dir: filepath.Join(s.place.Slots, "1"), Stdout: filepath.Join(s.folder, "said")}
 			cmd.Stderr = cmd.Stdout
 			var took []time.Duration

@@ -27,10 +27,14 @@ var kept = []int{unix.CAP_DAC_OVERRIDE, unix.CAP_CHOWN, unix.CAP_FOWNER, unix.CA
 // devices are the files below /dev that every process may write.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"}
 
-const beneath = unix.LANDLOCK_RULE_PATH_BENEATH
+// Types of rules.
+const (
+	beneath = unix.LANDLOCK_RULE_PATH_BENEATH
+	netPort = 2
+)
 
-// Versions of Landlock that brought what relay uses: moves between folders, bars to emptying files, and to signals.
-const landlockMoves, landlockTruncate, landlockSignals = 2, 3, 6
+// Versions of Landlock that brought what relay uses: moves between folders, bars to emptying files, to the network, and to signals.
+const landlockMoves, landlockTruncate, landlockNetwork, landlockSignals = 2, 3, 4, 6
 
 // landlockVersion returns the version of Landlock that the kernel has, or an error.
 func landlockVersion() (int, error) {
@@ -43,11 +47,11 @@ func landlockVersion() (int, error) {
 
 // restricted calls do on a thread that Landlock holds to the rules. The thread ends with it: its children inherit the restriction, the
 // rest of this process does not.
-func restricted(rules []Rule, do func() error) error {
+func restricted(w *Wall, do func() error) error {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread() // without an unlock, the thread ends with the goroutine
-		err := restrict(rules)
+		err := restrict(w)
 		if err == nil {
 			err = do()
 		}
@@ -57,13 +61,19 @@ func restricted(rules []Rule, do func() error) error {
 }
 
 // restrict restricts the calling thread for good.
-func restrict(rules []Rule) error {
+func restrict(w *Wall) error {
 	version, err := landlockVersion()
 	if err != nil {
 		return fmt.Errorf("Landlock: %w", err) //nolint:staticcheck // a name
 	}
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: handled}
-	size := unsafe.Offsetof(attr.Handled_access_net)
+	size := unsafe.Offsetof(attr.Scoped)
+	if w.Alone {
+		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if version < landlockNetwork {
+		size = unsafe.Offsetof(attr.Handled_access_net)
+	}
 	if version < landlockTruncate {
 		attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
@@ -77,13 +87,17 @@ func restrict(rules []Rule) error {
 	defer unix.Close(int(fd))
 	g := granter{ruleset: int(fd), handled: attr.Handled_access_fs, modes: map[string]Mode{}, above: map[string]bool{}}
 	g.allow("/", unix.LANDLOCK_ACCESS_FS_READ_DIR)
-	for _, r := range rules {
+	for _, r := range w.Rules {
 		g.modes[r.Path] = r.Mode
 		for path := r.Path; path != "/"; g.above[path] = true {
 			path = filepath.Dir(path)
 		}
 	}
 	g.grant("/", Hidden)
+	for _, port := range w.Ports {
+		rule := [2]uint64{unix.LANDLOCK_ACCESS_NET_CONNECT_TCP, uint64(port)}
+		_, _, _ = unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, fd, netPort, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+	}
 	for _, path := range devices {
 		g.allow(path, readRights|fileRights)
 	}

@@ -32,9 +32,12 @@ func tryLandlock(ctx context.Context, path string) (lacks []string, why string) 
 	if _, err := try(ctx, path, &Wall{Kind: Landlock, Rules: []Rule{{"/", ReadOnly}}}); err != nil {
 		return nil, "Landlock does not start: " + err.Error()
 	}
-	lacks = []string{"a /tmp and processes of its own"}
+	lacks = []string{"a /tmp, processes and a network of its own"}
 	if version < landlockTruncate {
 		lacks = append(lacks, "a bar to emptying files")
+	}
+	if version < landlockNetwork {
+		lacks = append(lacks, "a bar to connections")
 	}
 	if version < landlockSignals {
 		lacks = append(lacks, "a bar to signals")

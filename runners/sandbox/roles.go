@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,6 +65,14 @@ var states = map[string]state{
 	"opencode": {"", []string{".local/share/opencode", ".local/state/opencode", ".cache/opencode"}, nil, []string{"log", "storage"}},
 }
 
+// providers are the hosts of the CLIs' models and logins.
+var providers = map[string][]string{
+	"claude":   {"api.anthropic.com", "claude.ai", "platform.claude.com", "console.anthropic.com"},
+	"codex":    {"api.openai.com", "chatgpt.com", "auth.openai.com"},
+	"gemini":   {"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "accounts.google.com"},
+	"opencode": {"opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com", "openrouter.ai"},
+}
+
 // nests are the CLIs with a sandbox of their own that starts inside bubblewrap, but not inside Landlock.
 var nests = map[string]bool{"codex": true}
 
@@ -104,6 +113,22 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.set(ReadOnly, s.Sockets...)
 	r.reveal(slices.Concat([]string{home, s.Root, s.Git}, filepath.SplitList(r.variable("PATH")))...)
 	return r
+}
+
+// hosts decides which hosts a process can reach besides its own loopback; nil: all. An agent reaches its provider.
+func (s *Sandbox) hosts(r *ruleset) []string {
+	hosts := map[Role][]string{Check: s.Checks, Agent: s.Agents, Reviewer: s.Agents}[r.process.Role]
+	if hosts == nil || r.process.Role == Check {
+		return hosts
+	}
+	hosts = append(slices.Clone(hosts), providers[r.process.CLI]...)
+	for _, entry := range r.process.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		if at, err := url.Parse(value); err == nil && strings.HasSuffix(name, "_BASE_URL") && at.Hostname() != "" {
+			hosts = append(hosts, listing(at.Hostname(), cmp.Or(at.Port(), "443")))
+		}
+	}
+	return hosts
 }
 
 // showFolder hides relay's folder. An agent sees there what is its task's own, with the plan, and asks its run for the rest.

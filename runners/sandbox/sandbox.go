@@ -63,6 +63,10 @@ type Wall struct {
 	Empty   string   // the file that stands in for hidden files
 	Rules   []Rule   // each after those of the folders above
 	Env     []string // replaces variables of the process
+
+	Alone bool     // it has no network but its own loopback, and
+	Hosts []string // these, through a [Link]
+	Ports []int    // Landlock knows only ports: those that it may connect to
 }
 
 // SocketVariable names the socket of its run to an agent.
@@ -80,6 +84,7 @@ type Place struct {
 	Hook   string // a program in the checkout that checks may run; "": none
 
 	Write, Sockets []string // what all roles may write and connect to besides
+	Checks, Agents []string // hosts that they may reach; nil: all
 }
 
 // Sandbox makes the walls of a run.
@@ -109,6 +114,8 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	}
 	r := s.rules(p)
 	w := &Wall{Kind: s.Kind, Program: s.Program, Bounds: s.Bounds, Title: Title + s.Root, Rules: r.sorted(), Env: r.env}
+	w.Hosts = s.hosts(r)
+	w.Alone = w.Hosts != nil
 	if s.State != "" {
 		w.Empty = filepath.Join(s.State, "empty")
 		if err := errors.Join(os.MkdirAll(s.State, 0o700), os.WriteFile(w.Empty, nil, 0o400)); err != nil && !errors.Is(err, os.ErrPermission) {
@@ -152,6 +159,12 @@ func (w *Wall) Wrap(program string, argv []string, dir string) (string, []string
 		return program, argv
 	}
 	args := append([]string{w.Title}, w.Program[1:]...)
+	if w.Alone {
+		args = append(args, "--unshare-net")
+	}
+	if len(w.Hosts) > 0 {
+		args = append(args, "--info-fd", "3", "--block-fd", "4") // Link.Files
+	}
 	for _, r := range w.Rules {
 		args = append(args, w.mount(r)...)
 	}
@@ -195,7 +208,7 @@ func (w *Wall) Enter(start func() error) error {
 	if w == nil || w.Kind != Landlock {
 		return start()
 	}
-	if err := restricted(w.Rules, start); err != nil {
+	if err := restricted(w, start); err != nil {
 		return fmt.Errorf("in the sandbox: %w", err)
 	}
 	return nil

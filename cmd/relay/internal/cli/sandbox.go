@@ -9,6 +9,7 @@ import (
 
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/configs"
 	"relay/epic/each"
 	"relay/runners"
 	"relay/runners/process"
@@ -35,6 +36,7 @@ func Sandbox(ctx context.Context, p *project.Project) *sandbox.Sandbox {
 	p.Sandbox.Place = sandbox.Place{
 		Root: p.Root, Git: p.Git.CommonDir(), Folder: p.Home, Slots: p.Worktrees().Dir, State: project.StateDir(environ), Temp: os.TempDir(),
 		Hook: project.CommitHook(ctx, p), Write: each.Of(c.SandboxWrite, inHome), Sockets: each.Of(c.SandboxSockets, inHome),
+		Checks: configs.Hosts(c.SandboxNetwork.Checks), Agents: configs.Hosts(c.SandboxNetwork.Agents),
 	}
 	return p.Sandbox
 }

@@ -1,0 +1,165 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// proxyPort is that of the proxy in a network of its own: the system gives it to no other listener.
+const proxyPort = 61773
+
+// Bounds of a link, as the process decides what it asks for.
+const (
+	maxConnections = 128
+	maxRefused     = 20       // hosts that are named
+	maxHead        = 64 << 10 // of a request to the proxy, in bytes
+	dialTime       = 30 * time.Second
+)
+
+// Link connects a process that has no network to the hosts that its wall lists. The guardian listens on the loopback of the process: as a
+// proxy, and on the listed ports of this machine's own loopback.
+type Link struct {
+	hosts    []string
+	ends     [2]*os.File  // bubblewrap has the second: it writes its pid, and begins when the first is closed
+	listener net.Listener // of the proxy, in Landlock
+	slots    chan struct{}
+	done     chan struct{}
+	tasks    sync.WaitGroup
+
+	mu      sync.Mutex
+	open    map[io.Closer]bool
+	refused []string
+}
+
+// Connect returns the wall and the link of a process that is about to start; a nil link connects nothing.
+func (w *Wall) Connect() (_ *Wall, l *Link, err error) {
+	if w == nil || len(w.Hosts) == 0 {
+		return w, nil, nil
+	}
+	own, port := *w, proxyPort
+	l = &Link{hosts: w.Hosts, slots: make(chan struct{}, maxConnections), done: make(chan struct{}), open: map[io.Closer]bool{}}
+	if w.Wraps() {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return nil, nil, os.NewSyscallError("socketpair", err)
+		}
+		l.ends = [2]*os.File{os.NewFile(uintptr(pair[0]), "link"), os.NewFile(uintptr(pair[1]), "bubblewrap")}
+	} else {
+		if l.listener, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
+			return nil, nil, err
+		}
+		port = l.listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of TCP
+		own.Ports = append(local(w.Hosts), port)
+	}
+	const direct = "localhost,127.0.0.1,::1"
+	own.Env = append(slices.Clone(w.Env), "NODE_USE_ENV_PROXY=1", "NO_PROXY="+direct, "no_proxy="+direct)
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
+		own.Env = append(own.Env, name+"=http://127.0.0.1:"+strconv.Itoa(port))
+	}
+	return &own, l, nil
+}
+
+// Files returns what bubblewrap gets besides its standard files.
+func (l *Link) Files() []*os.File {
+	if l == nil || l.ends[1] == nil {
+		return nil
+	}
+	return []*os.File{l.ends[1], l.ends[1]}
+}
+
+// Open lets the process begin when its link listens. While it holds lock, nothing else may wait for children of this process.
+func (l *Link) Open(lock sync.Locker) {
+	switch {
+	case l == nil:
+	case l.listener != nil:
+		l.listen(l.listener, "")
+	default:
+		_ = l.ends[1].Close()
+		l.tasks.Go(func() {
+			defer func() { _ = l.ends[0].Close() }() // a signal
+			var bwrap struct {
+				Pid int `json:"child-pid"`
+			}
+			err := json.NewDecoder(l.ends[0]).Decode(&bwrap)
+			for _, port := range append(local(l.hosts), proxyPort) {
+				var listener net.Listener
+				if err == nil {
+					listener, err = listenInside(lock, bwrap.Pid, port)
+				}
+				if err != nil {
+					l.refuse("all: " + err.Error())
+					return
+				}
+				l.listen(listener, map[bool]string{true: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}[port != proxyPort])
+			}
+		})
+	}
+}
+
+// listen serves the connections of a listener: as a proxy, or by passing them to a target.
+func (l *Link) listen(listener net.Listener, target string) {
+	l.keep(listener)
+	l.tasks.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			l.keep(client)
+			l.slots <- struct{}{}
+			l.tasks.Go(func() {
+				defer func() { l.drop(client); <-l.slots }()
+				if target == "" {
+					l.proxy(client)
+				} else if up, err := net.DialTimeout("tcp", target, dialTime); err == nil {
+					l.join(client, client, up)
+				}
+			})
+		}
+	})
+}
+
+// keep has the end of the link close c, at once if it has ended.
+func (l *Link) keep(c io.Closer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.done:
+		_ = c.Close()
+	default:
+		l.open[c] = true
+	}
+}
+
+func (l *Link) drop(c io.Closer) {
+	_ = c.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, c)
+}
+
+// Close ends all connections, and returns the hosts that were refused.
+func (l *Link) Close() []string {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	close(l.done)
+	for c := range l.open {
+		_ = c.Close()
+	}
+	l.mu.Unlock()
+	for _, f := range l.ends {
+		_ = f.Close() // nil, or closed already
+	}
+	l.tasks.Wait()
+	return l.refused
+}
