@@ -14,6 +14,7 @@ import (
 	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/reanchor/git"
@@ -111,8 +112,19 @@ func ActionSchema(a *cli.App, action string) error {
 }
 
 // CallDiscussion does an action on the ledger of the checkout. In an attempt that is the ledger of the checkout in which the run was
-// started.
+// started. A process in the sandbox cannot write there, so its run does it.
 func CallDiscussion(ctx context.Context, a *cli.App, action string, input []byte) (answer discussion.Answer, err error) {
+	if socket := session.SocketOfRun(ctx, a); socket != "" {
+		text, warnings, err := session.AskInside(ctx, socket, []string{"discuss", action}, input)
+		if warnings != "" {
+			fmt.Fprintln(a.Err, "relay: "+strings.ReplaceAll(warnings, "\n", "\nrelay: "))
+		}
+		if err == nil {
+			return answer, json.Unmarshal([]byte(text), &answer)
+		}
+		message, hint, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error: "), "\nhint: ")
+		return answer, &terminal.Hinted{Err: errors.New(message), Hint: strings.ReplaceAll(hint, "\nhint: ", "\n")}
+	}
 	p, err := a.Repository(ctx)
 	if err != nil {
 		return answer, err
