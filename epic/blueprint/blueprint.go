@@ -106,6 +106,7 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 // Skimmed is what a text that need not be a blueprint has of one, whatever else is wrong with it.
 type Skimmed struct {
 	Tasks    bool   // open ones
+	Done     int    // tasks
 	Commands Offers // under headings such as Verification or Checks
 }
 
@@ -116,7 +117,7 @@ func Skim(name string, src []byte) Skimmed {
 	if ok {
 		p.document(blocks(src))
 	}
-	return Skimmed{ok && !p.taskless, p.offered}
+	return Skimmed{ok && !p.taskless, len(p.done), p.offered}
 }
 
 // prepare refuses what is not text, and takes out what markdown has no word for: carriage returns and front matter, whose
