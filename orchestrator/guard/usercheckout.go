@@ -59,8 +59,8 @@ func (c *UserCheckout) Lost(ctx context.Context) ([]attempts.Note, error) {
 		c.compareRef(ctx, name, refs[name], note)
 	}
 	paths = slices.DeleteFunc(paths, func(p string) bool {
-		return worktree.OnlyRecords(ctx, c.home, c.snapshot.Commit, p) ||
-			head != c.snapshot.Head && !slices.Contains(c.snapshot.Uncommitted, p) // another commit has other files
+		return head != c.snapshot.Head && !slices.Contains(c.snapshot.Uncommitted, p) || // another commit has other files
+			worktree.OnlyRecords(ctx, c.home, c.snapshot.Commit, p)
 	})
 	if c.keep = len(paths) > 0; c.keep {
 		named := paths

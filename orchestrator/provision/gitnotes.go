@@ -34,7 +34,8 @@ func withoutNotes(content, was string) string {
 		isNote := false
 		if head := heading.FindStringSubmatch(line); head != nil {
 			section, known = strings.ToLower(head[1]), strings.Contains(was, strings.ToLower(line))
-			isNote = slices.Contains([]string{"branch", "submodule", "gc", "maintenance", "lfs"}, section) || section == "remote" && head[2] != "" && !known
+			isNote = slices.Contains([]string{"branch", "submodule", "gc", "maintenance", "lfs"}, section) ||
+				section == "remote" && head[2] != "" && !known
 		} else if strings.HasPrefix(line, "[") {
 			section = ""
 		} else if set := setting.FindStringSubmatch(line); set != nil {
