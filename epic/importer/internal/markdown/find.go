@@ -60,7 +60,6 @@ func seriesIn(list []Line, at []place, end []int) (found []*series) {
 	}
 	f.runs()
 	f.numbered()
-	f.mix()
 	f.merge()
 	heading := headingsBehind(list)
 	for _, s := range f.by {
@@ -94,7 +93,7 @@ func (f *finder) labelled(i int, l Line) {
 	}
 	place, text := titleIn(l)
 	label, ok := labelOf(text)
-	if place == 0 || !ok || place > 6 && label.Number == "" || place == asItem && !label.ofItem(l) {
+	if place == 0 || !ok || place > 6 && label.Number == "" {
 		return
 	}
 	k := seriesKey{place, 0, -1, label.Word}
@@ -109,11 +108,6 @@ func (f *finder) labelled(i int, l Line) {
 		k.label = "?"
 		f.add(k, i, label)
 	}
-}
-
-// ofItem reports whether a label is that of an item: with a word, or with a number of several parts in a box, and not alone.
-func (l Label) ofItem(in Line) bool {
-	return len(l.Title) > 3 && (l.Word != "" || in.Box != 0 && strings.Contains(l.Number, "."))
 }
 
 // titleIn returns the place of a line in which a task may begin, 0 for others, and its title with its label.
@@ -204,9 +198,6 @@ func (f *finder) children(i int, l Line) {
 			f.add(seriesKey{asItem, 0, i, ""}, j, Label{Title: c.Rest}).bare = true
 		}
 	}
-	if s := f.by[seriesKey{asItem, 0, i, ""}]; s != nil && len(s.at) < 3 && !stepList.MatchString(Unformatted(l.Rest)) {
-		delete(f.by, seriesKey{asItem, 0, i, ""})
-	}
 }
 
 // isWork reports whether a heading means work, and is none of several phases or tasks.
@@ -242,21 +233,6 @@ func (f *finder) numbered() {
 		}
 		if inner := f.by[k]; inner != nil && 2*len(inner.at) < len(s.at) {
 			delete(f.by, k)
-		}
-	}
-}
-
-// mix leaves only the series of all codes where headings of a level have many codes.
-func (f *finder) mix() {
-	for place := asHeading; place <= asRow; place++ {
-		all, most := f.by[seriesKey{place, 0, -1, "?"}], 0
-		for k, s := range f.by {
-			if k.place == place && isCode(k.label) {
-				most = max(most, len(s.at))
-			}
-		}
-		if all != nil && len(all.at) >= 2*most {
-			maps.DeleteFunc(f.by, func(k seriesKey, _ *series) bool { return k.place == place && isCode(k.label) })
 		}
 	}
 }

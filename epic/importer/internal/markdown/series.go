@@ -160,9 +160,6 @@ func (s *series) rate(list []Line, at []place, waited map[string]bool, aside map
 	if s.chapter = s.place <= 2 && s.label == "" && !s.bare && (aside[s.place] || s.holdsWork(list)); s.chapter {
 		s.score -= 3
 	}
-	if s.place == 1 {
-		s.score--
-	}
 }
 
 // holdsWork reports whether one of the titles is that of the work: the others stand beside it.
@@ -190,7 +187,7 @@ func (s *series) worth(list []Line) float64 {
 	switch {
 	case s.place == asBox:
 		return 1.3
-	case s.place == asRow && (isCode(s.label) || s.label == "?" || s.dotted()):
+	case s.place == asRow && (isCode(s.label) || s.label == "?"):
 		return 1.5 + s.headed(list)
 	case s.place == asRow && s.label == "":
 		return 0.5 + s.headed(list)
@@ -318,33 +315,15 @@ func (s *series) sorts() bool {
 
 // has reports whether the lines consist of another series.
 func (s *series) has(x *series) bool {
-	if 3*len(x.at) < len(s.at) {
-		return false
-	}
-	task := words[lastWord(x.label)] == ofTask
 	switch {
-	case task && x.place < asItem, x.below <= taskLists && x.place == asItem && s.sorts():
+	case x.below <= taskLists && x.place == asItem && s.sorts():
 		return s.covered(x, 2)
 	case (s.sorts() || s.label == "" || x.place <= asBold) && s.extendedBy(x):
 		return s.covered(x, 3)
-	case s.label == "", !s.sorts() && (!isCode(s.label) || x.label != s.label), x.weak():
+	case s.label == "", !s.sorts() && (!isCode(s.label) || x.label != s.label):
 		return false
 	}
 	return s.covered(x, 2)
-}
-
-// weak reports whether the place and labels of a series are too weak for tasks inside of phases.
-func (s *series) weak() bool {
-	code := isCode(s.label) || s.label == "?"
-	switch s.place {
-	case asItem:
-		return !code
-	case asRow:
-		return s.label == "" && s.score < 2
-	case asBold:
-		return !code && words[lastWord(s.label)] == 0
-	}
-	return false
 }
 
 // covered reports whether at least one of so many lines has some of another series, which stands nowhere else.
@@ -408,8 +387,7 @@ func (s *series) join(list []Line, at []place) []int {
 	return lines
 }
 
-// sortsBoxes reports whether the lines are phases, and the boxes below them are the work: at least three quarters have some, most of them
-// right below their heading.
+// sortsBoxes reports whether the lines are phases, and the boxes below them are the work: at least three quarters have some.
 func (s *series) sortsBoxes(list []Line, at []place) bool {
 	if s.place >= asItem || s.areTasks() {
 		return false
@@ -424,22 +402,13 @@ func (s *series) sortsBoxes(list []Line, at []place) bool {
 	case len(s.fields) > 1, !s.bare && s.label != "" && inside > 10*n: // they say more than a list, or boxes are too many to be tasks
 		return false
 	}
-	with, led := s.boxed(list)
-	return inside > 0 && 4*with >= 3*n && 2*led < n
-}
-
-// boxed counts the lines that have boxes, and those that have much text before them.
-func (s *series) boxed(list []Line) (with, led int) {
+	with := 0
 	for k, i := range s.at {
-		said, boxed := lead(list[i+1 : s.ends[k]])
-		if boxed {
+		if slices.ContainsFunc(list[i+1:s.ends[k]], func(l Line) bool { return l.Box != 0 }) {
 			with++
 		}
-		if boxed && said > 120 {
-			led++
-		}
 	}
-	return with, led
+	return inside > 0 && 4*with >= 3*n
 }
 
 // areTasks reports whether the labels are those of tasks and steps, or codes.
@@ -464,19 +433,6 @@ func (s *series) boxes(list []Line, at []place) (inside, outside int) {
 		}
 	}
 	return inside, outside
-}
-
-// lead returns how much text stands before the first box, and whether there is one.
-func lead(body []Line) (said int, boxed bool) {
-	for _, l := range body {
-		switch {
-		case l.Box != 0:
-			return said, true
-		case l.Kind == Plain:
-			said += len(l.Text)
-		}
-	}
-	return said, false
 }
 
 // dotted reports whether the numbers have several parts, as steps of phases have them.
