@@ -43,14 +43,12 @@ func EventsPath(run string) string { return path.Join(RunsDir, run, EventsFile) 
 
 // runNames lists the runs that have a folder, by name.
 func runNames(fsys durable.FS) ([]string, error) {
-	info, err := fsys.Lstat(RunsDir)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch info, err := fsys.Lstat(RunsDir); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
-	}
-	if !info.IsDir() {
+	case !info.IsDir():
 		return nil, &fs.PathError{Op: "read", Path: RunsDir, Err: errors.New("not a folder")}
 	}
 	entries, err := fsys.ReadDir(RunsDir)
