@@ -235,8 +235,9 @@ func TestStates(t *testing.T) {
 	for kind, box := range boxes(t) {
 		for cli, made := range map[string]string{
 			"gemini":   ".gemini/projects.json .gemini/tmp/a",
-			"opencode": ".local/share/opencode/a .local/state/opencode/a .cache/opencode/a !.config/opencode/a",
-			"claude":   ".claude/projects/a !.claude/settings.json",
+			"opencode": ".local/share/opencode/a .local/state/opencode/a .cache/opencode/a .config/opencode/.gitignore",
+			"claude":   ".claude/projects/a !.claude/settings.json !.claude/hooks/a !.claude/CLAUDE.md",
+			"codex":    "!.codex/config.toml !.codex/hooks.json !.codex/prompts/a",
 		} {
 			t.Run(string(kind)+"/"+cli, func(t *testing.T) {
 				t.Parallel()
@@ -244,6 +245,13 @@ func TestStates(t *testing.T) {
 				s.cli = cli
 				box := *box
 				box.Place = s.place
+				if kind == sandbox.Landlock && cli == "codex" {
+					t.Skip("codex does not run in it")
+				}
+				if kind == sandbox.Bubblewrap {
+					made += map[string]string{"gemini": " !.gemini/settings.json", "opencode": " !.config/opencode/plugin/a !.config/opencode/opencode.json"}[cli]
+				}
+				s.shell("rm -rf home/.claude")
 				said, exit := s.run(&box, sandbox.Agent, "cd; for f in "+strings.ReplaceAll(made, "!", "")+"; do echo x > $f && echo $f; done 2> /dev/null; :")
 				for f := range strings.FieldsSeq(made) {
 					name, not := strings.CutPrefix(f, "!")

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -64,7 +66,11 @@ var states = map[string]state{
 	},
 	"opencode": {
 		"", []string{".local/share/opencode", ".local/state/opencode", ".cache/opencode", ".config/opencode"},
-		[]string{"../../../.config/opencode"}, []string{"log", "storage"}, false,
+		below(
+			"../../../.config/opencode", "opencode.json", "opencode.jsonc", "config.json", "AGENTS.md", "agent", "agents", "command", "commands",
+			"mode", "modes", "plugin", "plugins", "skill", "skills", "tool", "tools",
+		),
+		[]string{"log", "storage"}, true,
 	},
 }
 
@@ -172,8 +178,29 @@ func (r *ruleset) setStates(home string, kind Kind) {
 		if kind == Landlock && known.beside {
 			continue
 		}
-		r.set(ReadOnly, below(places[0], known.keep...)...)
+		kept := below(places[0], known.keep...)
+		if kind == Bubblewrap { // Landlock lets no process make what is missing
+			makeMissing(kept)
+		}
+		r.set(ReadOnly, kept...)
 		r.set(Writable, below(places[0], known.make...)...)
+	}
+}
+
+// makeMissing makes folders and files without settings, so that a process inside does not make them with its own.
+func makeMissing(paths []string) {
+	for _, path := range paths {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		switch filepath.Ext(path) {
+		case "":
+			_ = os.MkdirAll(path, 0o700)
+		case ".json", ".jsonc":
+			_ = os.WriteFile(path, []byte("{}\n"), 0o600)
+		default:
+			_ = os.WriteFile(path, nil, 0o600)
+		}
 	}
 }
 
