@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,7 @@ type stage struct {
 	folder string
 	place  sandbox.Place
 	victim *exec.Cmd
+	cli    string // of agents
 }
 
 func newStage(tb testing.TB) *stage {
@@ -79,7 +81,7 @@ func (s *stage) run(box *sandbox.Sandbox, role sandbox.Role, script string) (str
 	}
 	cmd.Stderr = cmd.Stdout
 	if role == sandbox.Agent || role == sandbox.Reviewer {
-		cmd.CLI = "claude"
+		cmd.CLI = cmp.Or(s.cli, "claude")
 	}
 	var err error
 	if cmd.Wall, err = box.Wall(sandbox.Process{Role: role, CLI: cmd.CLI, Dir: cmd.Dir, Env: cmd.Env}); err != nil {
@@ -224,6 +226,41 @@ func TestPrivate(t *testing.T) {
 	box.Place = s.place
 	if said, exit := s.run(box, sandbox.Agent, `for f in /tmp /dev/shm; do df -Pk $f | awk 'END {print $2}'; done`); exit.Code != 0 || said != "1048576\n1048576\n" {
 		t.Errorf("got %q, %+v, want a GiB each", said, exit)
+	}
+}
+
+// A CLI makes what it keeps in a home where nothing of it is there yet. Its settings are not its own.
+func TestStates(t *testing.T) {
+	t.Parallel()
+	for kind, box := range boxes(t) {
+		for cli, made := range map[string]string{
+			"gemini":   ".gemini/projects.json .gemini/tmp/a",
+			"opencode": ".local/share/opencode/a .local/state/opencode/a .cache/opencode/a .config/opencode/.gitignore",
+			"claude":   ".claude/projects/a !.claude/settings.json !.claude/hooks/a !.claude/CLAUDE.md",
+			"codex":    "!.codex/config.toml !.codex/hooks.json !.codex/prompts/a",
+		} {
+			t.Run(string(kind)+"/"+cli, func(t *testing.T) {
+				t.Parallel()
+				s := newStage(t)
+				s.cli = cli
+				box := *box
+				box.Place = s.place
+				if kind == sandbox.Landlock && cli == "codex" {
+					t.Skip("codex does not run in it")
+				}
+				if kind == sandbox.Bubblewrap {
+					made += map[string]string{"gemini": " !.gemini/settings.json", "opencode": " !.config/opencode/plugin/a !.config/opencode/opencode.json"}[cli]
+				}
+				s.shell("rm -rf home/.claude")
+				said, exit := s.run(&box, sandbox.Agent, "cd; for f in "+strings.ReplaceAll(made, "!", "")+"; do echo x > $f && echo $f; done 2> /dev/null; :")
+				for f := range strings.FieldsSeq(made) {
+					name, not := strings.CutPrefix(f, "!")
+					if strings.Contains(said, name+"\n") == not {
+						t.Errorf("%s: written %v; exit %+v: %s", name, not, exit, said)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,19 +26,28 @@ const probeTime = 10 * time.Second
 // systemPath ends a path: a program that does nothing is there if the user's path lacks one.
 const systemPath = ":/usr/bin:/bin:/run/current-system/sw/bin"
 
-// inside are the first arguments of bubblewrap for root: namespaces of its own, and the rights that it keeps.
-var inside = []string{
-	"--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL", "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_CHOWN",
-	"--cap-add", "CAP_FOWNER", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_KILL",
-	"--cap-add", "CAP_SETFCAP", // for a sandbox of its own inside
+// ways returns the first arguments of bubblewrap to try: namespaces of its own, and the rights that root keeps. In a container root needs a
+// namespace of users, in which it would keep all rights.
+func ways() [][]string {
+	own := []string{"--unshare-pid", "--unshare-ipc", "--die-with-parent"}
+	if os.Getuid() != 0 { // with a right, no sandbox of its own would start inside
+		return [][]string{append(own, "--unshare-user")}
+	}
+	own = append(own, "--cap-drop", "ALL")
+	for _, right := range []string{
+		"DAC_OVERRIDE", "CHOWN", "FOWNER", "SETUID", "SETGID", "KILL", "SETFCAP", // the last for a sandbox of its own inside
+	} {
+		own = append(own, "--cap-add", "CAP_"+right)
+	}
+	return [][]string{own, append(slices.Clone(own), "--unshare-user")}
 }
 
 // Try finds out what starts: bubblewrap, found in the folders of path, else Landlock.
 func Try(ctx context.Context, path string) (p Probe) {
 	program, said := find("bwrap", path), ""
-	other := []string{"--unshare-user", "--unshare-pid", "--unshare-ipc", "--die-with-parent"}
-	for i, first := range [][]string{inside, other, inside, other} {
-		p.Program, p.Bounds = append([]string{program}, first...), i < 2
+	all := ways()
+	for i, first := range append(all, all...) {
+		p.Program, p.Bounds = append([]string{program}, first...), i < len(all)
 		wall := Wall{Kind: Bubblewrap, Program: p.Program, Bounds: p.Bounds, Title: Title, Rules: []Rule{{"/", ReadOnly}, {"/tmp", Private}}}
 		var err error
 		if said, err = try(ctx, path, &wall); err == nil {

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"maps"
 	"net/url"
 	"os"
@@ -45,9 +47,10 @@ var running = []string{"/run/systemd/resolve", "/run/NetworkManager", "/run/nscd
 // state is what the CLI of an agent keeps between its sessions. Other CLIs and checks do not see it.
 type state struct {
 	variable string   // that names the first folder
-	places   []string // below the home; the CLI writes these
-	keep     []string // below the first folder: it reads these, and what is in them decides what later sessions do
+	places   []string // below the home; the CLI writes these, and makes them if they are missing
+	keep     []string // seen from the first folder: it reads these, and what is in them decides what later sessions do
 	make     []string // below the first folder: it makes these if they are missing, which Landlock would refuse
+	beside   bool     // it makes files beside what is in keep, which Landlock allows only with all of the folder
 }
 
 // states are those of the CLIs that relay knows.
@@ -56,13 +59,20 @@ var states = map[string]state{
 		"CLAUDE_CONFIG_DIR",
 		[]string{".claude", ".claude.json"},
 		[]string{"settings.json", "settings.local.json", "hooks", "commands", "agents", "skills", "CLAUDE.md", "plugins"},
-		[]string{"projects", "sessions", "session-env", "shell-snapshots", "plugins/store"},
+		[]string{"projects", "sessions", "session-env", "shell-snapshots", "plugins/store"}, false,
 	},
-	"codex": {"CODEX_HOME", []string{".codex"}, []string{"config.toml", "hooks.json", "AGENTS.md", "prompts", "rules", "skills"}, nil},
+	"codex": {"CODEX_HOME", []string{".codex"}, []string{"config.toml", "hooks.json", "AGENTS.md", "prompts", "rules", "skills"}, nil, false},
 	"gemini": {
-		"", []string{".gemini"}, []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills"}, []string{"tmp", "history"},
+		"", []string{".gemini"}, []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills"}, []string{"tmp", "history"}, true,
 	},
-	"opencode": {"", []string{".local/share/opencode", ".local/state/opencode", ".cache/opencode"}, nil, []string{"log", "storage"}},
+	"opencode": {
+		"", []string{".local/share/opencode", ".local/state/opencode", ".cache/opencode", ".config/opencode"},
+		below(
+			"../../../.config/opencode", "opencode.json", "opencode.jsonc", "config.json", "AGENTS.md", "agent", "agents", "command", "commands",
+			"mode", "modes", "plugin", "plugins", "skill", "skills", "tool", "tools",
+		),
+		[]string{"log", "storage"}, true,
+	},
 }
 
 // providers are the hosts of the CLIs' models and logins.
@@ -97,7 +107,7 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	} else {
 		r.set(Hidden, below(home, logins...)...)
 	}
-	r.setStates(home)
+	r.setStates(home, s.Kind)
 	r.set(Hidden, s.State, s.Slots)
 	if p.Role == Check && p.Dir != s.Root {
 		r.set(Hidden, s.Root)
@@ -175,7 +185,7 @@ func (r *ruleset) own(s *Sandbox, works bool) {
 }
 
 // setStates lets the CLI of an agent write its own state, and hides those of others.
-func (r *ruleset) setStates(home string) {
+func (r *ruleset) setStates(home string, kind Kind) {
 	for _, cli := range slices.Sorted(maps.Keys(states)) {
 		known := states[cli]
 		places := below(home, known.places...)
@@ -184,12 +194,38 @@ func (r *ruleset) setStates(home string) {
 			r.set(Hidden, places...)
 			continue
 		}
-		for _, folder := range below(places[0], known.make...) {
-			_ = os.MkdirAll(folder, 0o700) // the CLI says so
+		for _, folder := range append(below(places[0], known.make...), places...) {
+			if filepath.Ext(folder) == "" || folder == places[0] {
+				_ = os.MkdirAll(folder, 0o700) // the CLI says so
+			}
 		}
 		r.set(Writable, places...)
-		r.set(ReadOnly, below(places[0], known.keep...)...)
+		if kind == Landlock && known.beside {
+			continue
+		}
+		kept := below(places[0], known.keep...)
+		if kind == Bubblewrap { // Landlock lets no process make what is missing
+			makeMissing(kept)
+		}
+		r.set(ReadOnly, kept...)
 		r.set(Writable, below(places[0], known.make...)...)
+	}
+}
+
+// makeMissing makes folders and files without settings, so that a process inside does not make them with its own.
+func makeMissing(paths []string) {
+	for _, path := range paths {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		switch filepath.Ext(path) {
+		case "":
+			_ = os.MkdirAll(path, 0o700)
+		case ".json", ".jsonc":
+			_ = os.WriteFile(path, []byte("{}\n"), 0o600)
+		default:
+			_ = os.WriteFile(path, nil, 0o600)
+		}
 	}
 }
 

@@ -172,7 +172,23 @@ func newAgentLab(t *testing.T, firstAnswer float64, used ...agentCLI) *agentLab 
 	}
 	// Some are node programs. What else they find on the machine's PATH is git and what shells run.
 	l.env = append(l.env, "PATH="+filepath.Join(os.Getenv(agentsVariable), "bin")+":"+os.Getenv("PATH"))
+	if *wall != "" {
+		l.walled(*wall)
+	}
 	return l
+}
+
+// walled has the CLIs run in a sandbox.
+func (l *agentLab) walled(kind string) {
+	l.t.Helper()
+	l.env = append(l.env, "RELAY_SANDBOX=require", "RELAY_SANDBOX_WRITE="+os.Getenv(agentsVariable)) // they may be below /tmp
+	if kind == "Landlock" {                                                                          // a bubblewrap that does not start
+		l.write(l.inHome("bin/bwrap"), "#!/bin/sh\nexit 1\n")
+		if err := os.Chmod(l.inHome("bin/bwrap"), 0o755); err != nil {
+			l.t.Fatal(err)
+		}
+		l.env = append(l.env, "PATH="+l.inHome("bin")+":"+filepath.Join(os.Getenv(agentsVariable), "bin")+":"+os.Getenv("PATH"))
+	}
 }
 
 // namespaces says whether this machine lets an ordinary user have them: codex makes its sandbox of them.

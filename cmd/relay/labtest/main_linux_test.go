@@ -25,6 +25,7 @@ var (
 	more = flag.Bool("more", false, "run what takes long, too")
 	full = flag.Bool("full", false, "run every case, the whole kill matrix and the large floods")
 
+	wall   = flag.String("wall", "", "the sandbox that real agent CLIs run in: bubblewrap or Landlock")
 	update = flag.Bool("update", false, "write the page of attacks")
 )
 
