@@ -34,6 +34,7 @@ type agentCLI struct {
 	tidy     bool   // it ends itself what its tools have started
 	open     bool   // its commands run without its sandbox
 	mcp      bool   // it gets relay's MCP server
+	key      string // where relay has its key: "proxy"
 	form     bool   // another form of an API, which need only work
 }
 
@@ -147,6 +148,9 @@ func newAgentLab(t *testing.T, firstAnswer float64, used ...agentCLI) *agentLab 
 		agent := map[string]any{"type": program, "argv": []string{"env", installed(t, program)}, "env": c.env(l.model.URL(c.name))}
 		if c.model != "" {
 			agent["model"] = c.model
+		}
+		if c.key != "" {
+			agent["key"] = c.key
 		}
 		if c.mcp {
 			agent["mcp"] = true

@@ -271,8 +271,7 @@ func askOne(ctx context.Context, c *checkup, a *asked, dir string) error {
 	if err := errors.Join(os.MkdirAll(work, 0o700), os.WriteFile(in("prompt.md"), []byte(question), 0o600)); err != nil {
 		return err
 	}
-	walled := cli.Walled(ctx, c.project, c.programs.guardian, c.project.Config.Relay.Agents[a.Name].Type)
-	runner, err := c.project.Agents.Runner(ctx, a.Name, walled)
+	runner, err := c.project.Agents.Runner(ctx, a.Name, cli.AgentSupervisor(ctx, c.project, c.programs.guardian, a.Name))
 	if err != nil {
 		return err
 	}

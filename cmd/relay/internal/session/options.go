@@ -57,7 +57,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		env = append(env, logins...)
 	}
 	newRunner := func(name string, sup process.Supervisor) (runners.Runner, error) {
-		return p.Agents.Runner(ctx, name, cli.Walled(ctx, p, sup, c.Agents[name].Type))
+		return p.Agents.Runner(ctx, name, cli.AgentSupervisor(ctx, p, sup, name))
 	}
 	return orchestrator.Options{
 		LocalOptions: engine.LocalOptions{
