@@ -18,12 +18,11 @@ const (
 
 // Names of the files, below the relay folder.
 const (
-	LedgerFile = "attempt-ledger.yml"
-	LockFile   = "lock"
-	RunsDir    = "runs"
-	EventsFile = "events.jsonl"
-	SeenPlan   = "plan.json" // a long plan as viewers read it
-
+	LedgerFile  = "attempt-ledger.yml"
+	LockFile    = "lock"
+	RunsDir     = "runs"
+	EventsFile  = "events.jsonl"
+	SeenPlan    = "plan.json" // a long plan as viewers read it
 	reserveFile = "reserve"
 )
 
