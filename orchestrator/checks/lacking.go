@@ -102,7 +102,7 @@ func whyFile(f finder, what changes.Missing) string {
 		if why := whyIgnored(f, in); why != "" {
 			return why
 		}
-		if f.users(in) {
+		if info, err := os.Stat(filepath.Join(f.r.Home.Root(), filepath.FromSlash(in))); err == nil && info.ModTime().Before(f.r.Began) {
 			return fmt.Sprintf("%s is in your checkout and in no commit, so task checkouts lack it: commit it, or relay.worktree.copy: [%s]", in, in)
 		}
 	}

@@ -29,6 +29,7 @@ type Runner struct {
 	Home    *git.Repo // the user's own checkout
 	Emit    func(engine.Event)
 	Now     func() time.Time
+	Began   time.Time                                    // what is newer in the user's checkout may be an agent's
 	Env     func(a engine.Attempt, ofEpic bool) []string // of a command; ofEpic: it is not about a task
 
 	begin          sync.Once

@@ -16,8 +16,8 @@ import (
 // refusal is where git is sent instead of a remote: no repository has that path, and git's error says why.
 const refusal = "/relay does not let agents push (setting relay.push: false), so this is not pushed to "
 
-// refusePush returns settings of git (NAME=VALUE) that have an agent's push fail with [refusal]: to any other machine, and to the remotes of
-// a repository wherever they are. A push to a repository that a test has made for itself still works, and so does every fetch.
+// refusePush returns settings of git (NAME=VALUE) that have an agent's push fail with [refusal]: to any other machine, and to the remotes
+// of a repository wherever they are. A push to a repository that a test has made for itself still works, and so does every fetch.
 func refusePush(ctx context.Context, repo *git.Repo) (settings []string, err error) {
 	out, err := repo.Run(ctx, git.Call{Args: []string{"config", "-z", "--get-regexp", `^remote\..*\.(push)?url$`}})
 	var none *git.Error

@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"relay/attempts"
 	"relay/epic"
@@ -28,6 +30,11 @@ func TestCannotRun(t *testing.T) {
 	y.l.run.o.Epic.Tasks = []epic.Task{{ID: "T1", Files: []string{"bin/mytool.go", "gen/**"}}}
 	base := y.Sh("git rev-parse HEAD | tr -d '\\n'")
 	worktree := filepath.Join(y.l.run.o.Worktree.Dir, "check-1")
+	y.l.run.checks.Began = time.Now().Add(time.Minute)
+	y.Write("new.sh", "true\n")
+	if later := time.Now().Add(time.Hour); os.Chtimes(y.Path("new.sh"), later, later) != nil {
+		t.Fatal("the time of new.sh cannot be set")
+	}
 	for name, c := range map[string]struct {
 		run  string
 		code int
@@ -38,6 +45,7 @@ func TestCannotRun(t *testing.T) {
 		"by npm":                     {"npm test", 127, "sh: 1: jest: not found", "node_modules/.bin/jest is ignored by git, so task checkouts lack it: relay.worktree.share: [node_modules]"},
 		"by npm, nobody has it":      {"npm test", 127, "sh: 1: vitest: not found", "vitest is a dependency of package.json, and task checkouts have none installed: relay.worktree.setup: [npm ci]"},
 		"ignored, nobody has it":     {".venv/bin/pytest -q", 127, "sh: 1: .venv/bin/pytest: not found", ".venv/bin/pytest is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.share: [.venv], or have task checkouts make it, as in relay.worktree.setup: [npm ci]"},
+		"written meanwhile":          {"./new.sh", 127, "sh: 1: ./new.sh: not found", ""},
 		"not committed":              {"./local.sh", 127, "sh: 1: ./local.sh: not found", "local.sh is in your checkout and in no commit, so task checkouts lack it: commit it, or relay.worktree.copy: [local.sh]"},
 		"not executable":             {"./verify.sh", 126, "sh: 1: ./verify.sh: Permission denied", "verify.sh is not executable, or the interpreter in its first line is missing: git update-index --chmod=+x verify.sh and commit, or install the interpreter"},
 		"a program":                  {"no-such-tool --all", 127, "sh: 1: no-such-tool: not found", "the program no-such-tool is not on the PATH: install it, or add its folder to the PATH that relay is started with"},

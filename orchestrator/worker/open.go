@@ -63,7 +63,7 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 		return nil, err
 	}
 	g.checks = &checks.Runner{
-		Options: o, Home: g.home, Emit: g.events.Emit, Now: func() time.Time { return g.now() },
+		Options: o, Home: g.home, Emit: g.events.Emit, Now: func() time.Time { return g.now() }, Began: g.now(),
 		Env: g.guard.CommandEnv,
 	}
 	c := &checkout{run: g, repo: g.home, config: provision.SteeringDigest(g.home.Root())}
