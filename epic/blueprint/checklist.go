@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 )
 
 // readChecklist makes a task of every open box. It reports false when the block is not a list with boxes.

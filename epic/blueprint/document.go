@@ -12,7 +12,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"relay/epic"
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 )
 
 // block is one part of the document at its top level, with all of its source up to the next: nothing lies between blocks.

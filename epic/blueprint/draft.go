@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"relay/epic"
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 	"relay/epic/blueprint/names"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
@@ -66,7 +66,7 @@ func (d *draft) scalar(name string, value line) (hint string, ok bool) {
 	case "priority":
 		hint = "use p0, p1, p2 or p3"
 		if m := priorityWord.FindStringSubmatch(text); m != nil {
-			t.Priority, ok = priorities[strings.ToLower(m[1])], true
+			t.Priority, ok = Priorities[strings.ToLower(m[1])], true
 		}
 	case "points":
 		hint = "use a number from 0 up, such as 2"

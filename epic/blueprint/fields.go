@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"relay/epic"
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 	"relay/epic/pattern"
 )
 
@@ -35,7 +35,8 @@ var fields = map[string]string{
 
 var (
 	priorityWord = pattern.New(`(?i)\b(p[0-4]|critical|urgent|highest|blocker|high|must|medium|normal|should|low|lowest|could)\b`)
-	priorities   = map[string]int{
+	// Priorities are the words for priorities, of 0 to 3.
+	Priorities = map[string]int{
 		"p0": 0, "critical": 0, "urgent": 0, "highest": 0, "blocker": 0, "p1": 1, "high": 1, "must": 1, "p2": 2, "medium": 2, "normal": 2,
 		"should": 2, "p3": 3, "p4": 3, "low": 3, "lowest": 3, "could": 3,
 	}

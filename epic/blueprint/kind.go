@@ -2,7 +2,7 @@ package blueprint
 
 import (
 	"relay/epic"
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 	"relay/epic/pattern"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 	"relay/epic/blueprint/outline"
 	"relay/epic/pattern"
 )
@@ -109,10 +109,4 @@ func (list *Offers) AddFrom(file string, line int, texts ...string) {
 	for _, run := range inline.CommandsIn(strings.Join(texts, "\n")) {
 		list.Add(Offered{File: file, Line: line, Run: run})
 	}
-}
-
-// FilesIn adds the paths that a text names to a list, without the lines in them: a.ts:10-20 is a.ts. They stand in code; loose says
-// that they may stand in the text as well.
-func FilesIn(list []string, text string, loose bool) []string {
-	return inline.FilesIn(list, text, loose)
 }

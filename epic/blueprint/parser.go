@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"relay/epic"
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 	"relay/epic/blueprint/names"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
@@ -63,7 +63,6 @@ var (
 	numHead  = pattern.New(`^((?i:task|step)[ \t]+)?#?([0-9]{1,6}(?:[.][0-9]{1,4}){0,3}[a-z]?)(?:[ \t]*\([^()]{1,20}\))?([.:)]|[ \t]+[–—·•-]|$|[ \t])[ \t]*(.*)$`)
 	own      = pattern.New(`^(?i:task[ \t]+)?\[?T-?[0-9]+[a-z]?\]?[ \t]*[:：]`)
 	markedID = pattern.New("^([\\w.\\[\\]-]+)[`*]+")
-	urgent   = pattern.New(`^P[0-4]\b`)
 	version  = pattern.New(`^[vV][0-9]+\.`)
 	frontKey = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 	section  = pattern.New(`^(?i:[0-9.]+[.)]?[ \t]+)?(?i:(?:implementation|development|detailed|engineering) )*(?i:tasks?|work)(?i: list| breakdown| items)?[: ]*$`)
@@ -327,9 +326,6 @@ func identify(drafts []*draft) {
 	}
 	next := 0
 	for _, d := range drafts {
-		if id := strings.ToUpper(d.task.ID); taken[id] > 1 && urgent.MatchString(id) { // of several: how urgent they are
-			d.task.ID, d.task.Priority = "", min(int(id[1]-'0'), 3)
-		}
 		for d.task.ID == "" {
 			next++
 			if id := fmt.Sprintf("T%d", next); taken[id] == 0 {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 	"relay/epic/each"
 )
 

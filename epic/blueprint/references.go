@@ -10,9 +10,6 @@ import (
 	"relay/epic/each"
 )
 
-// Padded makes an id that comes behind another one where its number is greater.
-func Padded(id string) string { return names.Padded(id) }
-
 // settleReferences puts the ids of tasks in the place of what the plan calls them, and leaves out tasks that are done. It reports names
 // that are not like those of tasks; validation reports the others.
 func settleReferences(p *parser) {

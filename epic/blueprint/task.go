@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"relay/epic"
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 	"relay/epic/plaintext"
 )
 

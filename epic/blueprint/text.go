@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"relay/epic"
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 	"relay/epic/pattern"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"relay/epic"
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 	"relay/epic/blueprint/names"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"

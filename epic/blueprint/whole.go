@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"relay/epic"
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 	"relay/epic/plaintext"
 )
 

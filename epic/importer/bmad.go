@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/epic/blueprint"
+	"relay/epic/blueprint/names"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
@@ -54,7 +54,7 @@ func readBmad(s source, d *draft) {
 		r.files(path.Join(path.Dir(path.Dir(s.name)), "stories"), false)
 		r.files(path.Join(path.Dir(s.name), "stories"), false)
 	}
-	numbers := slices.SortedFunc(maps.Keys(r.texts), func(a, b string) int { return cmp.Compare(blueprint.Padded(a), blueprint.Padded(b)) })
+	numbers := slices.SortedFunc(maps.Keys(r.texts), func(a, b string) int { return cmp.Compare(names.Padded(a), names.Padded(b)) })
 	for _, number := range numbers {
 		epic, story, _ := strings.Cut(number, ".")
 		r.add(epic, story, "story "+number, nil)

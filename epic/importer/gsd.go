@@ -9,6 +9,8 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/blueprint/inline"
+	"relay/epic/blueprint/names"
 	"relay/epic/each"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
@@ -189,7 +191,7 @@ func (r *gsdReader) unlisted() {
 			r.d.tellOf(file, 0, "the roadmap lists other plans for "+p.id+", so it is not a task")
 		default:
 			r.take(p, m, &item{file: file, line: 1})
-			slices.SortStableFunc(p.plans, func(a, b *item) int { return cmp.Compare(blueprint.Padded(a.id), blueprint.Padded(b.id)) })
+			slices.SortStableFunc(p.plans, func(a, b *item) int { return cmp.Compare(names.Padded(a.id), names.Padded(b.id)) })
 		}
 	}
 }
@@ -225,7 +227,7 @@ func (r *gsdReader) take(p *gsdEntry, m []string, it *item) {
 // matter takes the front matter of a plan.
 func (r *gsdReader) matter(it *item, matter *placed.Node) {
 	for _, name := range matter.Get("files_modified").Strings() {
-		it.files = blueprint.FilesIn(it.files, "`"+name+"`", true)
+		it.files = inline.FilesIn(it.files, "`"+name+"`", true)
 	}
 	it.criteria = matter.Get("must_haves").Get("truths").Strings()
 	if matter.Get("autonomous").String() == "false" {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 	"relay/epic/pattern"
 )
 

@@ -4,7 +4,7 @@ package outline
 import (
 	"strings"
 
-	"relay/epic/blueprint/internal/inline"
+	"relay/epic/blueprint/inline"
 	"relay/epic/pattern"
 )
 

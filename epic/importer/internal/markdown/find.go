@@ -97,9 +97,6 @@ func (f *finder) labelled(i int, l Line) {
 		return
 	}
 	k := seriesKey{place, 0, -1, label.Word}
-	if place == asBold && l.Kind == Item {
-		k.parts = 1
-	}
 	if label.Word == "" {
 		k.parts = 1 + strings.Count(label.Number, ".")
 	}
@@ -118,8 +115,6 @@ func titleIn(l Line) (place int, title string) {
 		return l.Level, l.Rest
 	case l.Indent > 1:
 		return 0, ""
-	case l.Box != 0 && isBold:
-		return asItem, bold
 	case l.Box != 0:
 		return asItem, l.Rest
 	case isBold:
@@ -162,7 +157,7 @@ func (f *finder) runs() {
 			sections++
 		}
 		run = append(run, i)
-		if sections > 2 && len(run) >= 2*sections && len(run) > len(best) {
+		if sections > 2 && len(run) > len(best) {
 			best = slices.Clone(run)
 		}
 	}
@@ -237,7 +232,7 @@ func (f *finder) numbered() {
 	}
 }
 
-// merge makes one series of the headings and bold lines of several levels that go on counting.
+// merge makes one series of the headings and bold lines of several levels that have one label.
 func (f *finder) merge() {
 	type counted struct {
 		label string
@@ -266,18 +261,8 @@ func (f *finder) merge() {
 		for _, i := range m.at {
 			m.labels = append(m.labels, labels[i])
 		}
-		if slices.IsSortedFunc(m.labels, func(a, b Label) int { return cmp.Or(compareNumbers(a.Number, b.Number), 1) }) {
-			f.by[seriesKey{m.place, k.parts, taskLists, k.label}] = m
-		}
+		f.by[seriesKey{m.place, k.parts, taskLists, k.label}] = m
 	}
-}
-
-// compareNumbers compares 1.9 and 1.10.
-func compareNumbers(a, b string) int {
-	digits := func(part string) int { return len(strings.TrimRight(part, letters)) }
-	return slices.CompareFunc(strings.FieldsFunc(a, isMark), strings.FieldsFunc(b, isMark), func(a, b string) int {
-		return cmp.Or(cmp.Compare(digits(a), digits(b)), strings.Compare(strings.ToLower(a), strings.ToLower(b)))
-	})
 }
 
 func isMark(r rune) bool { return r == '.' || r == '-' || r == '_' }

@@ -293,15 +293,10 @@ func Points(texts []string) (list []string) {
 
 // Urgency returns the priority that a word means, of 0 to 3.
 func Urgency(word string) int {
-	switch strings.ToLower(word) {
-	case "critical", "urgent", "highest", "p0":
-		return 0
-	case "high", "p1":
-		return 1
-	case "low", "lowest", "p3", "p4":
-		return 3
+	if urgency, known := blueprint.Priorities[strings.ToLower(word)]; known {
+		return urgency
 	}
-	return 2
+	return blueprint.Priorities["normal"]
 }
 
 // Requirements returns the clauses of requirements.md by their numbers, 2.3 for the third of requirement 2, and what stands before the

@@ -96,7 +96,7 @@ func judge(list []Line, at []place) []*series {
 	ids := waitedFor(list)
 	aside := map[int]bool{} // levels at which a section beside the work stands among numbered ones
 	for i, l := range list {
-		if l.Kind == Heading && at[i].beside && (i == 0 || !at[i-1].beside || l.Level <= 2) {
+		if l.Kind == Heading && at[i].beside {
 			aside[l.Level] = true
 		}
 	}
@@ -193,8 +193,6 @@ func (s *series) worth(list []Line) float64 {
 		return 0.5 + s.headed(list)
 	case s.place == asRow:
 		return 0.5
-	case s.below == taskLists-1: // one list goes on below several headings
-		return 3
 	case s.bare && s.place == asItem:
 		return 0.8
 	case s.bare:
@@ -215,14 +213,10 @@ func (s *series) labelWorth() float64 {
 		return known
 	case s.label == "":
 		return 1.2
-	case !counted && len(s.at) < 3:
-		return -2
 	case !counted:
 		return 1
 	case s.label == "?", isCode(s.label):
 		return 3
-	case len(s.at) < 3:
-		return 0
 	}
 	return 1.5
 }
@@ -316,8 +310,6 @@ func (s *series) sorts() bool {
 // has reports whether the lines consist of another series.
 func (s *series) has(x *series) bool {
 	switch {
-	case x.below <= taskLists && x.place == asItem && s.sorts():
-		return s.covered(x, 2)
 	case (s.sorts() || s.label == "" || x.place <= asBold) && s.extendedBy(x):
 		return s.covered(x, 3)
 	case s.label == "", !s.sorts() && (!isCode(s.label) || x.label != s.label):

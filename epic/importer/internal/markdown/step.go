@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"relay/epic/blueprint"
+	"relay/epic/blueprint/inline"
 	"relay/epic/blueprint/names"
 	"relay/epic/each"
 	"relay/epic/pattern"
@@ -186,9 +187,9 @@ func (s *Step) read(body []Line) {
 func (s *Step) lists(l Line, files bool) bool {
 	switch m := filesLabel.FindStringSubmatch(cmp.Or(l.Rest, l.Text)); {
 	case m != nil:
-		s.Files, files = blueprint.FilesIn(s.Files, m[1], true), true
+		s.Files, files = inline.FilesIn(s.Files, m[1], true), true
 	case files && l.Kind == Item && l.Box == 0:
-		s.Files = blueprint.FilesIn(s.Files, l.Rest, true)
+		s.Files = inline.FilesIn(s.Files, l.Rest, true)
 	case l.Kind == Heading, l.Kind == Plain && l.Indent == 0:
 		files = false
 	}
