@@ -50,14 +50,8 @@ func (s *session) judge(ctx context.Context, place *worker.Study, answer string)
 		return wrong, nil
 	}
 	read, err := blueprint.Parse(path, []byte(text+"\n"), s.request.Now())
-	if problems, ok := errors.AsType[epic.Problems](err); ok {
-		if s.result.Finished = kept.finished(); !s.result.Finished {
-			wrong = mistakes(problems, text)
-		}
-		return wrong, nil
-	}
 	if err != nil {
-		return nil, err
+		return s.unread(kept, text, err)
 	}
 	plan, added := read.Epic, []Added(nil)
 	if s.request.Fill == nil {
@@ -87,6 +81,18 @@ func (s *session) judge(ctx context.Context, place *worker.Study, answer string)
 		return blueprint.Told{File: s.request.From, Line: p.from, Why: fmt.Sprintf("lines %s are left out: %s", p, p.why)}
 	})...)
 	return nil, nil
+}
+
+// unread returns what is wrong with an answer that is not a plan; nothing is if it says that nothing is left to plan.
+func (s *session) unread(kept *keeping, text string, err error) (wrong []string, _ error) {
+	problems, ok := errors.AsType[epic.Problems](err)
+	if !ok {
+		return nil, err
+	}
+	if s.result.Finished = kept.finished(); !s.result.Finished {
+		wrong = mistakes(problems, text)
+	}
+	return wrong, nil
 }
 
 // document returns the blueprint of an answer: without what is said before its title, and without a fence around it.

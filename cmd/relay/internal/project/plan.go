@@ -88,9 +88,9 @@ func (p *Project) see(name string, src []byte) (*Plan, error) {
 	pl := &Plan{Source: src, Epic: &epic.Epic{}}
 	if len(src) > longPlan {
 		text, err := ReadFile(p.File(attempts.SeenPlan), MaxPlan)
-		begin := bytes.IndexByte(text, '\n') + 1
+		_, seen, _ := bytes.Cut(text, []byte("\n"))
 		pl.Epic.Tasks = make([]epic.Task, 0, bytes.Count(text, []byte(`"ID":`))) // the decoder begins with room for ten
-		if err == nil && bytes.Equal(text[:begin], attempts.Seal(RelayVersion(), src, text[begin:])) && json.Unmarshal(text[begin:], pl.Epic) == nil {
+		if err == nil && bytes.HasPrefix(text, attempts.Seal(RelayVersion(), src, seen)) && json.Unmarshal(seen, pl.Epic) == nil {
 			if pl.Graph, err = epic.NewGraph(pl.Epic); err == nil {
 				return pl, nil
 			}

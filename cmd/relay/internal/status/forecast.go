@@ -45,7 +45,8 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 
 // ForecastOf estimates when the current run of a plan ends, by a ledger that is up to date; nil: too little is known.
 func ForecastOf(p *project.Project, pl *project.Plan, l *attempts.Ledger, jobs int, now time.Time) *Forecast {
-	s := Report{Run: Run{State: report.Running, Until: l.Until}, outlook: schedule.Estimator{Epic: pl.Epic, Graph: pl.Graph, Ledger: l, Jobs: jobs}}
+	s := Report{Run: Run{State: report.Running, Until: l.Until}}
+	s.outlook = schedule.Estimator{Epic: pl.Epic, Graph: pl.Graph, Ledger: l, Jobs: jobs}
 	s.AddForecast(p, now)
 	return s.Forecast
 }
