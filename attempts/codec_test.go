@@ -163,7 +163,7 @@ func FuzzReplay(f *testing.F) {
 
 func replayed(t *testing.T, disk durable.FS, o Options) {
 	t.Helper()
-	before, err := load(disk, o.Epic, o.Graph, false, "")
+	before, err := load(disk, o, false)
 	if err != nil {
 		return // it says that it belongs to another epic or version
 	}
@@ -176,7 +176,7 @@ func replayed(t *testing.T, disk durable.FS, o Options) {
 	s, err := open(o, disk, refuseEdit)
 	must(t, err)
 	must(t, s.Close())
-	after, err := load(disk, o.Epic, o.Graph, false, "")
+	after, err := load(disk, o, false)
 	if err != nil || len(after.log.faults) > 0 || after.edit != nil {
 		t.Fatalf("got %v, %v, %v", err, after.log.faults, after.edit)
 	}

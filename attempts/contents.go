@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/attempts/internal/chain"
 	"relay/attempts/internal/durable"
 	"relay/epic"
 	"relay/epic/each"
@@ -29,12 +30,11 @@ type contents struct {
 	foreign *Settings
 }
 
-// load reads the logs, with a copy of each if keep is set, and checks the ledger against them. Viewers name
-// their version of relay.
+// load reads the logs, with a copy of each if keep is set, and checks the ledger against them and them against the head.
 //
 // With whole logs the state is their fold, and the ledger is only checked by its checksum: parsing the YAML of 10,000
 // tasks takes longer than everything else together. Where logs are missing the ledger is what they are folded onto.
-func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool, relay string) (*contents, error) {
+func load(fsys durable.FS, o Options, keep bool) (*contents, error) { //nolint:gocyclo // one step after the other
 	file, odd := durable.OpenHashed(fsys, LedgerFile, maxLedger+1) // before the logs, so that its checksum is in them even while a run goes on
 	if odd != nil && !errors.Is(odd, durable.ErrNotRegular) {
 		return nil, odd
@@ -42,35 +42,39 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool, relay string)
 	if file != nil {
 		defer file.Close()
 	}
-	h, err := newHistory(fsys, g)
+	links := chain.New(o.Head, o.Accept) // before the logs, too
+	h, err := newHistory(fsys, o.Graph)
 	if err != nil {
 		return nil, err
 	}
 	if len(h.logs) == 0 && file == nil {
 		return nil, cmp.Or(odd, ErrNoLedger)
 	}
-	h.keep = keep
-	c := &contents{epic: e, log: h}
+	c := &contents{epic: o.Epic, log: h}
 	if file != nil {
-		defer func() {
-			c.file.stamp, c.file.sum = file.Stamp, file.Sum()
-			file.Close()
-		}()
+		defer func() { c.file.stamp, c.file.sum = file.Stamp, file.Sum() }()
 	}
-	if relay != "" {
-		h.recall(relay)
+	if h.keep = keep; keep || o.Head != "" {
+		h.links = links
+	}
+	if o.Relay != "" && !keep {
+		h.recall(o.Relay)
 	}
 	if err := c.fill(file, odd != nil); err != nil {
 		return nil, err
 	}
 	if h.skipped > 0 && (c.edit != nil || len(h.faults)+len(h.notes)+len(h.torn) > 0) { // the logs do not simply go on
-		return load(fsys, e, g, keep, "")
+		o.Relay = ""
+		return load(fsys, o, keep)
 	}
-	if e != nil {
-		if have := c.log.fold.ledger.EpicID; cmp.Or(have, e.ID) != e.ID {
-			return nil, &EpicError{Path: LedgerFile, Have: have, Want: e.ID}
+	if why := h.links.End(len(c.base)+len(h.faults) == 0); why != "" {
+		h.faults = append(h.faults, Fault{File: RunsDir, Message: why, Hint: hintUnproved})
+	}
+	if o.Epic != nil {
+		if have := c.log.fold.ledger.EpicID; cmp.Or(have, o.Epic.ID) != o.Epic.ID {
+			return nil, &EpicError{Path: LedgerFile, Have: have, Want: o.Epic.ID}
 		}
-		c.log.fold.ledger.EpicID = e.ID
+		c.log.fold.ledger.EpicID = o.Epic.ID
 	}
 	return c, nil
 }

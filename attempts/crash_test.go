@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,10 +24,11 @@ type life struct {
 	fault func(string) error
 	acked []string
 	born  bool // the ledger was created
+	head  string
 }
 
 func (l *life) options(run string) Options {
-	return Options{Epic: l.e, Graph: l.g, Run: run, Now: clock(), Fault: l.fault}
+	return Options{Epic: l.e, Graph: l.g, Run: run, Now: clock(), Fault: l.fault, Head: l.head}
 }
 
 func (l *life) live(fsys durable.FS) error {
@@ -78,7 +80,9 @@ func label(e Event) string { return fmt.Sprint(e.Type, e.Task, e.Attempt) }
 
 // survived opens what the crash has left and says what is wrong with it.
 func (l *life) survived(fsys durable.FS) error {
-	s, err := open(Options{Epic: l.e, Graph: l.g, Run: run3, Now: clock()}, fsys, refuseEdit)
+	told := ""
+	o := Options{Epic: l.e, Graph: l.g, Run: run3, Now: clock(), Head: l.head, Warn: func(text string) { told = text }}
+	s, err := open(o, fsys, refuseEdit)
 	if errors.Is(err, ErrNoLedger) && !l.born {
 		return nil
 	}
@@ -108,9 +112,9 @@ func (l *life) survived(fsys durable.FS) error {
 	if err := errors.Join(s.Append(started("T4", 1)), s.Close()); err != nil {
 		return fmt.Errorf("go on: %w", err)
 	}
-	faults, err := validate(fsys, l.e, l.g)
-	if err != nil || len(faults) > 0 {
-		return fmt.Errorf("afterwards: %v, %w", faults, err)
+	faults, err := validate(Options{Epic: l.e, Graph: l.g, Head: l.head}, fsys)
+	if err != nil || len(faults) > 0 || s.Unproved() {
+		return fmt.Errorf("afterwards: %v, %s, %w", faults, told, err)
 	}
 	return nil
 }
@@ -266,7 +270,7 @@ func TestEveryFaultPoint(t *testing.T) {
 				t.Parallel()
 				hits := 0
 				for nth := 1; nth <= hits+1 && nth < 100; nth++ {
-					hits = failAt(t, &life{e: e, g: g}, point, cause, nth)
+					hits = failAt(t, &life{e: e, g: g, head: filepath.Join(t.TempDir(), "head")}, point, cause, nth)
 				}
 				if hits == 0 {
 					t.Error("the point is never passed")
@@ -364,7 +368,7 @@ func TestFullDiskIsRecorded(t *testing.T) {
 			t.Fatalf("%s: got %v", point, err)
 		}
 		s.Close()
-		c, err := load(disk, e, g, false, "")
+		c, err := load(disk, Options{Epic: e, Graph: g}, false)
 		must(t, err)
 		var events []Event
 		_, err = c.log.logs[0].replay(disk, 0, func(e Event) error {

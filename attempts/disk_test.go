@@ -74,7 +74,7 @@ func TestLookingWritesNothing(t *testing.T) {
 		if err != nil || len(v.Ledger.Tasks) != 7 {
 			t.Errorf("%s: got %+v, %v", name, v, err)
 		}
-		if _, err := Validate(b.dir, b.e, b.g); err != nil {
+		if _, err := Validate(b.options("")); err != nil {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if got := listing(t, b.dir); got != before {
@@ -133,14 +133,14 @@ func TestDamage(t *testing.T) {
 	if !errors.As(err, &damage) || !strings.HasPrefix(err.Error(), EventsPath(run1)+":3: ") {
 		t.Errorf("got %v", err)
 	}
-	faults, err := Validate(b.dir, b.e, b.g)
+	faults, err := Validate(b.options(""))
 	if err != nil || len(faults) == 0 || faults[0].Line != 3 {
 		t.Errorf("got %v, %v", faults, err)
 	}
 	if v := b.read(t); len(v.Faults) == 0 || v.Counts[Gated] != 1 {
 		t.Errorf("got %+v", v)
 	}
-	r, err := Repair(b.dir, b.e, b.g, clock()())
+	r, err := Repair(b.options(""))
 	if err != nil || len(r.Faults) == 0 {
 		t.Fatalf("got %+v, %v", r, err)
 	}
@@ -157,7 +157,7 @@ func TestDamage(t *testing.T) {
 		t.Errorf("got %q", v.Warnings)
 	}
 	must(t, b.open(t, run3).Close())
-	if r, err := Repair(b.dir, b.e, b.g, clock()()); err != nil || len(r.Faults) > 0 {
+	if r, err := Repair(b.options("")); err != nil || len(r.Faults) > 0 {
 		t.Errorf("again: got %+v, %v", r, err)
 	}
 }

@@ -56,12 +56,12 @@ func TestForeignEdit(t *testing.T) {
 	if string(before) != string(after) {
 		t.Error("the ledger was written to")
 	}
-	faults, err := Validate(b.dir, b.e, b.g)
+	faults, err := Validate(b.options(""))
 	if err != nil || len(faults) != 1 || faults[0].File != LedgerFile {
 		t.Errorf("got %v, %v", faults, err)
 	}
 
-	must(t, Accept(b.dir, b.e, b.g, clock()()))
+	must(t, Accept(b.options("")))
 	v := b.read(t)
 	if v.Edit != "" || v.Counts[Gated] != 0 {
 		t.Errorf("after accept: got %q, %v", v.Edit, v.Counts)
@@ -108,7 +108,7 @@ func TestForeignEdits(t *testing.T) {
 			if !errors.As(err, new(*EditedError)) {
 				t.Fatalf("got %v", err)
 			}
-			must(t, Accept(b.dir, b.e, b.g, clock()()))
+			must(t, Accept(b.options("")))
 			s = b.open(t, run2)
 			must(t, s.Append(started("T7", 1)))
 			must(t, s.Close())
@@ -132,7 +132,7 @@ func TestAcceptKeepsLaterAttempts(t *testing.T) {
 	must(t, s.Append(started("T5", 1), succeeded("T5", 1)))
 	must(t, s.Close())
 	b.edit(t, func(string) string { return replacing("exit 1", "exit 2")(string(old)) })
-	must(t, Accept(b.dir, b.e, b.g, clock()()))
+	must(t, Accept(b.options("")))
 	l := b.read(t).Ledger
 	rec := l.Tasks["T2"]
 	if len(rec.Attempts) != 2 || !strings.HasPrefix(rec.Attempts[0].Receipt.ErrorSummary, "exit 2") || rec.Attempts[1].Receipt.ErrorSummary != "again" {
@@ -151,13 +151,13 @@ func TestLedgerThatIsNoLedger(t *testing.T) {
 		if !errors.As(err, new(*EditedError)) {
 			t.Errorf("%.20q: got %v", text, err)
 		}
-		if v := b.read(t); v.Counts[Completed] != 1 || v.Broken == nil {
+		if v := b.read(t); v.Counts[Completed] != 1 || v.Wrong == nil {
 			t.Errorf("%.20q: got %+v", text, v)
 		}
-		if err := Accept(b.dir, b.e, b.g, clock()()); err == nil {
+		if err := Accept(b.options("")); err == nil {
 			t.Errorf("%.20q: accepted", text)
 		}
-		r, err := Repair(b.dir, b.e, b.g, clock()())
+		r, err := Repair(b.options(""))
 		if err != nil || len(r.Faults) != 1 {
 			t.Errorf("%.20q: got %+v, %v", text, r, err)
 		}
@@ -227,7 +227,7 @@ func TestLedgerWithoutLogs(t *testing.T) {
 	if v := b.read(t); len(v.Warnings) > 0 {
 		t.Errorf("got %q", v.Warnings)
 	}
-	faults, err := Validate(b.dir, b.e, b.g)
+	faults, err := Validate(b.options(""))
 	if err != nil || len(faults) > 0 {
 		t.Errorf("got %v, %v", faults, err)
 	}
@@ -255,7 +255,7 @@ func TestSomeLogsMissing(t *testing.T) {
 	if _, err := Open(b.options(run3)); !errors.As(err, &damage) {
 		t.Errorf("got %v", err)
 	}
-	if r, err := Repair(b.dir, b.e, b.g, clock()()); err != nil || len(r.Faults) == 0 {
+	if r, err := Repair(b.options("")); err != nil || len(r.Faults) == 0 {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	if v := b.read(t); v.Counts[Completed] != 1 {
@@ -272,7 +272,7 @@ func TestSomeLogsMissing(t *testing.T) {
 		lines := strings.SplitAfter(string(text), "\n")
 		must(t, os.WriteFile(file, []byte(strings.Join(slices.Insert(lines, len(lines)-3, "# damage\n"), "")), 0o600))
 	}
-	if r, err := Repair(b.dir, b.e, b.g, clock()()); err != nil || len(r.Faults) == 0 {
+	if r, err := Repair(b.options("")); err != nil || len(r.Faults) == 0 {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	if v := b.read(t); v.Counts[InProgress] != 1 {

@@ -43,6 +43,7 @@ type Event struct {
 	Answer       *Answer         `json:"answer,omitempty"`  // also beside an ungate or a reset
 	Request      *Request        `json:"request,omitempty"` // a person has asked for this during the run
 	Steps        []Step          `json:"steps,omitempty"`   // of the run, up to this event, as far as no event before it has them
+	Link         string          `json:"link,omitempty"`    // a hash of all lines before this one; set by Append
 }
 
 // Type names what happened.

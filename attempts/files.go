@@ -75,6 +75,7 @@ func (s *Store) saveLocked() error {
 	} else if err != nil {
 		return s.journal.fail(fmt.Errorf("write %s: %w", LedgerFile, err))
 	}
+	s.journal.keepHead(true)
 	keepSeen(s)
 	s.ended = time.Now()
 	s.cost = s.ended.Sub(began)
@@ -275,5 +276,8 @@ func (s *Store) finish() error {
 	for _, name := range append(s.tampered, names...) {
 		s.opts.Warn(name + " was changed by somebody else and has been restored")
 	}
-	return s.saveLocked()
+	if err = s.saveLocked(); err == nil {
+		s.journal.keepHead(false)
+	}
+	return err
 }

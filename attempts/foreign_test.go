@@ -292,7 +292,7 @@ func TestUnsureLedger(t *testing.T) {
 		b := newBench(t, 3)
 		must(t, os.RemoveAll(filepath.Join(b.dir, RunsDir)))
 		must(t, os.WriteFile(filepath.Join(b.dir, LedgerFile), []byte(strings.ReplaceAll(c.text, "20260111-plan", b.e.ID)), 0o600))
-		faults, err := Validate(b.dir, b.e, b.g)
+		faults, err := Validate(b.options(""))
 		if err != nil || len(faults) != 1 || !strings.Contains(faults[0].Message, c.want) {
 			t.Errorf("%s: validate: %v, %v", name, faults, err)
 		}
@@ -302,7 +302,7 @@ func TestUnsureLedger(t *testing.T) {
 				must(t, s.Close())
 			}
 		}
-		_, err = Repair(b.dir, b.e, b.g, clock()())
+		_, err = Repair(b.options(""))
 		must(t, err)
 		s := b.open(t, run2)
 		if rec := s.Task("T1"); rec.Gate == nil && name != "a list of tasks" {
@@ -323,7 +323,7 @@ func TestUnknownState(t *testing.T) {
 	text, err := os.ReadFile(file)
 	must(t, err)
 	must(t, os.WriteFile(file, []byte(strings.Replace(string(text), "T1: gated", "T1: done", 1)), 0o600))
-	faults, err := Validate(b.dir, b.e, b.g)
+	faults, err := Validate(b.options(""))
 	must(t, err)
 	if len(faults) != 1 || !strings.Contains(faults[0].Message, `T1 cannot be "done"; states are pending`) ||
 		!strings.Contains(faults[0].Message, "-  T1: gated\n+  T1: done\n   T2: pending") {

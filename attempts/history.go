@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"relay/attempts/internal/chain"
 	"relay/attempts/internal/durable"
 	"relay/epic"
 	"relay/epic/each"
@@ -30,9 +31,11 @@ type history struct {
 	torn    []*logFile
 	faults  []Fault
 	notes   []string
-	keep    bool   // a copy of each log
-	skipped uint64 // events up to here were known from seenFile
-	event   Event  // that was read last: its room is used again
+	late    []Fault      // that keep no run from starting
+	keep    bool         // a copy of each log
+	skipped uint64       // events up to here were known from seenFile
+	event   Event        // that was read last: its room is used again
+	links   *chain.Chain // nil: they are not read
 }
 
 // logFile is one run's log, after reading.
@@ -104,7 +107,7 @@ func (l *logFile) lines(fsys durable.FS, from int64, f func(*durable.Line) error
 // begin finds the log to start with: the last that has a base, else the first if nothing is missing before it.
 func (h *history) begin() bool {
 	for i, v := range slices.Backward(h.logs) {
-		if v.based {
+		if v.based && v.first <= h.limit {
 			h.start, h.next = i, v.first
 			return true
 		}
@@ -116,7 +119,8 @@ func (h *history) begin() bool {
 
 // reset forgets what was read, and begins with a ledger; nil: with nothing.
 func (h *history) reset(base *parsed) {
-	h.torn, h.faults, h.notes, h.sum, h.known = nil, nil, nil, 0, 0
+	h.torn, h.faults, h.late, h.notes, h.sum, h.known = nil, nil, nil, nil, 0, 0
+	h.links.Again(0)
 	if base == nil {
 		h.fold = newFold(h.graph, nil)
 		return
@@ -216,7 +220,9 @@ func (h *history) fault(l *logFile, line int, why, hint string) {
 	h.faults = append(h.faults, Fault{File: l.name(), Line: line, Message: why, Hint: hint})
 }
 
-func (h *history) line(l *logFile, line *durable.Line) error {
+const hintUnproved = "relay ledger repair goes back to the events before; relay ledger accept takes all that is there"
+
+func (h *history) line(l *logFile, line *durable.Line) error { //nolint:gocyclo // a list of what can be wrong with a line
 	h.high = max(h.high, line.Seq)
 	e := &h.event
 	if err := decode(line.Text, e); err != nil {
@@ -226,24 +232,35 @@ func (h *history) line(l *logFile, line *durable.Line) error {
 	if rs := e.RunStarted; rs != nil && rs.Version > LogVersion {
 		return &VersionError{Path: l.name(), Version: rs.Version, Ours: LogVersion}
 	}
-	if e.Seq > h.limit && (e.Accepted == nil || e.Accepted.Base == nil) {
+	if e.Seq > h.limit && (h.links != nil || e.Accepted == nil || e.Accepted.Base == nil) {
 		return errStop
 	}
 	sum := durable.Sum(0, line.Text)
-	switch {
-	case e.Seq <= h.known:
-		return nil
-	case h.next == 0 || e.Seq == h.next:
-	case e.Seq+1 == h.next && sum == h.sum:
+	if e.Seq+1 == h.next && sum == h.sum {
 		h.notes = append(h.notes, fmt.Sprintf("%s:%d: event %d is there twice", l.name(), line.Number, e.Seq))
 		return nil
-	case e.Seq < h.next:
-		h.fault(l, line.Number, fmt.Sprintf("event %d comes after event %d", e.Seq, h.next-1), "two relays have written at once, or a log was copied")
-	default:
-		h.fault(l, line.Number, fmt.Sprintf("events %d to %d are missing", h.next, e.Seq-1), "")
 	}
-	h.next, h.sum = e.Seq+1, sum
-	h.fold.apply(e)
+	why, late := h.links.Read(e.Seq, e.Link, line.Text)
+	hint := hintUnproved
+	if why != "" && h.limit < math.MaxUint64 {
+		return errStop
+	}
+	switch {
+	case e.Seq <= h.known || h.next == 0 || e.Seq == h.next:
+	case e.Seq < h.next:
+		why, hint = fmt.Sprintf("event %d comes after event %d", e.Seq, h.next-1), "two relays have written at once, or a log was copied: relay ledger repair saves what can be read, and keeps a copy"
+	default:
+		why, hint = fmt.Sprintf("events %d to %d are missing", h.next, e.Seq-1), ""
+	}
+	if f := (Fault{File: l.name(), Line: line.Number, Message: why, Hint: hint}); late {
+		h.late, h.notes = append(h.late, f), append(h.notes, f.Error())
+	} else if why != "" {
+		h.faults = append(h.faults, f)
+	}
+	if e.Seq > h.known {
+		h.next, h.sum = e.Seq+1, sum
+		h.fold.apply(e)
+	}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"relay/attempts/internal/chain"
 	"relay/attempts/internal/durable"
 	"relay/epic/plaintext"
 )
@@ -19,6 +20,7 @@ type journal struct {
 	mu    sync.Mutex
 	log   *durable.Log
 	copy  *durable.Copy // of the log
+	links *chain.Chain
 	seq   uint64
 	queue []Event // written, not yet folded
 	buf   []byte
@@ -34,12 +36,11 @@ func (j *journal) write(events []Event) (last uint64, err error) {
 	}
 	j.buf = j.buf[:0]
 	back := make([]Event, len(events))
-	synced := j.log.Synced()
-	seq := j.seq
+	synced, links, seq := j.log.Synced(), *j.links, j.seq
 	for i, e := range events {
 		seq++
 		j.stamp(&e, seq, synced)
-		if j.buf, back[i], err = encode(j.buf, e); err != nil {
+		if j.buf, back[i], err = link(&links, j.buf, e); err != nil {
 			return 0, err
 		}
 	}
@@ -50,9 +51,23 @@ func (j *journal) write(events []Event) (last uint64, err error) {
 	if cap(j.buf) > bigEvent {
 		j.buf = nil
 	}
-	j.seq = seq
+	j.seq, *j.links = seq, links
 	j.queue = append(j.queue, back...)
 	return seq, nil
+}
+
+// link is encode for the next line of a chain.
+func link(links *chain.Chain, dst []byte, e Event) ([]byte, Event, error) {
+	e.Link = links.Link
+	lines, back, err := encode(dst, e)
+	links.Add(e.Seq, lines[len(dst):], e.Written != nil)
+	return lines, back, err
+}
+
+func (j *journal) keepHead(open bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.links.Save(open)
 }
 
 func (j *journal) stamp(e *Event, seq, synced uint64) {
@@ -128,7 +143,7 @@ func (j *journal) lastWords() error {
 		{Type: TypeRunStopped, RunStopped: &RunStopped{ExitCode: 1, Reason: "error"}},
 	} {
 		j.stamp(&e, j.seq+1+uint64(i), j.log.Synced())
-		if lines, _, err = encode(lines, e); err != nil {
+		if lines, _, err = link(j.links, lines, e); err != nil {
 			return err
 		}
 	}

@@ -71,7 +71,7 @@ func TestLandingSurvives(t *testing.T) {
 				t.Errorf("ended: got %+v", rec)
 			}
 			must(t, s.Close())
-			if faults, err := Validate(b.dir, b.e, b.g); err != nil || len(faults) > 0 {
+			if faults, err := Validate(b.options("")); err != nil || len(faults) > 0 {
 				t.Errorf("got %v, %v", faults, err)
 			}
 		})
@@ -85,7 +85,7 @@ func TestRepairKeepsLanding(t *testing.T) {
 	text, err := os.ReadFile(path)
 	must(t, err)
 	must(t, os.WriteFile(path, []byte(strings.Replace(string(text), `"type":"landing"`, `"type":"lending"`, 1)), 0o644))
-	if r, err := Repair(b.dir, b.e, b.g, clock()()); err != nil || len(r.Faults) == 0 {
+	if r, err := Repair(b.options("")); err != nil || len(r.Faults) == 0 {
 		t.Fatalf("got %+v, %v", r, err)
 	}
 	saysLanding(t, "repaired", b.read(t).Ledger)
@@ -207,7 +207,7 @@ func TestAcceptKeepsLanding(t *testing.T) {
 		text = strings.ReplaceAll(text, "error_summary: early", "error_summary: edited")
 		return replacing("T2: in_progress", "T2: gated")(text)
 	})
-	must(t, Accept(b.dir, b.e, b.g, clock()()))
+	must(t, Accept(b.options("")))
 	l := b.read(t).Ledger
 	if rec := l.Tasks["T1"]; rec.Attempts[0].Receipt.ErrorSummary != "mine" || rec.Running() == nil || rec.Running().Landing == nil {
 		t.Errorf("got %+v", rec)

@@ -2,9 +2,7 @@ package attempts
 
 import (
 	"encoding/hex"
-	"errors"
 	"io"
-	"io/fs"
 	"path"
 	"time"
 
@@ -46,29 +44,5 @@ func EventsPath(run string) string { return path.Join(RunsDir, run, EventsFile) 
 
 // runNames lists the runs that have a folder, by name.
 func runNames(fsys durable.FS) ([]string, error) {
-	info, err := fsys.Lstat(RunsDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, &fs.PathError{Op: "read", Path: RunsDir, Err: errors.New("not a folder")}
-	}
-	entries, err := fsys.ReadDir(RunsDir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, e := range entries {
-		if !runPattern.MatchString(e.Name()) {
-			continue
-		}
-		if !e.IsDir() {
-			return nil, &fs.PathError{Op: "read", Path: path.Join(RunsDir, e.Name()), Err: errors.New("not a folder")}
-		}
-		names = append(names, e.Name())
-	}
-	return names, nil
+	return durable.Folders(fsys, RunsDir, runPattern.MatchString)
 }

@@ -4,12 +4,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"time"
 
+	"relay/attempts/internal/chain"
 	"relay/attempts/internal/durable"
 	"relay/epic"
 )
@@ -113,28 +113,6 @@ func keepLogs(fsys durable.FS, run string, c *contents) (current *durable.Copy, 
 	return current, older, nil
 }
 
-// cut removes what a crash has left at the end of a log, and keeps it beside the log.
-func cut(fsys durable.FS, l *logFile) error {
-	f, err := durable.Regular(fsys, l.name(), os.O_RDWR)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	torn := io.NewSectionReader(f, l.tail.Offset, l.tail.Bytes)
-	if err := durable.Replace(fsys, l.name()+".torn", nil, durable.From(torn)); err != nil {
-		return err
-	}
-	if err := f.Truncate(l.tail.Offset); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	l.copy = durable.NewCopy(l.name())
-	_, err = io.Copy(l.copy, io.NewSectionReader(f, 0, l.tail.Offset))
-	return err
-}
-
 // Create writes the first attempt-ledger.yml of an epic, with every task pending, and makes the folder if it is
 // missing. It returns [ErrExists] when there is a ledger or an event log already.
 func Create(dir string, e *epic.Epic, s Settings, now time.Time) error {
@@ -159,7 +137,7 @@ func create(disk durable.FS, e *epic.Epic, s Settings, now time.Time) error {
 		return err
 	}
 	defer lock.Release()
-	if _, err := load(disk, nil, nil, false, ""); !errors.Is(err, ErrNoLedger) {
+	if _, err := load(disk, Options{}, false); !errors.Is(err, ErrNoLedger) {
 		return ErrExists
 	}
 	_, err = writeFirst(disk, g, &Ledger{EpicID: e.ID, StartedAt: now, Settings: s})
@@ -179,7 +157,7 @@ func createFresh(fsys durable.FS, o *Options) (*contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &history{fsys: fsys, graph: o.Graph, fold: f, next: 1}
+	h := &history{fsys: fsys, graph: o.Graph, fold: f, next: 1, links: chain.New(o.Head, false)}
 	file, err := readSnapshot(fsys, LedgerFile)
 	return &contents{epic: o.Epic, log: h, file: file}, err
 }

@@ -14,7 +14,7 @@ type View struct {
 	Counts   map[Status]int
 	Warnings []string
 	Faults   []Fault // damage that keeps a run from starting; the Ledger is what could be read. They are among the Warnings
-	Broken   error   // why attempt-ledger.yml cannot be read as a ledger; the Ledger is what the event logs say. It is among the Warnings
+	Wrong    error   // with which [Open] fails because of what was read; the Ledger is what the event logs say
 	Ahead    uint64  // the last event that attempt-ledger.yml has, if the logs end before it; else 0
 	Edit     string  // diff of a foreign edit of the ledger; the Ledger is as relay knows it, without the edit
 	// Effective are the tasks that accepting the edit would change, Ineffective what else it has, as in "settings.timeout_minutes: 5".
@@ -32,25 +32,26 @@ func (v *View) Learned(most int) []int { return v.tasks.lastLearned(most) }
 
 // Read reads an epic's memory without writing anything: it works on a full or read-only disk, and beside a run.
 // Epic and graph may be nil when the plan cannot be read; then no task is known to wait for another.
-func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) { return read(dir, e, g, "") }
+func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
+	return See(Options{Dir: dir, Epic: e, Graph: g})
+}
 
-// See is [Read] for those who only look. Of a long epic they begin with what a run of the same version of relay has left for them.
-func See(dir, relay string) (*View, error) { return read(dir, nil, nil, relay) }
-
-func read(dir string, e *epic.Epic, g *epic.Graph, relay string) (*View, error) {
-	disk, err := openFolder(dir)
+// See is [Read] for those who only look. Of a long epic they begin with what a run of the same version of relay has left for them, and hold
+// the events since then against the head.
+func See(o Options) (*View, error) {
+	disk, err := openFolder(o.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer disk.Close()
 	lock, lockErr := durable.InspectLock(disk, LockFile)
-	c, err := load(disk, e, g, false, relay)
+	c, err := load(disk, o, false)
 	if err != nil {
 		return nil, err
 	}
 	v := &View{
 		Ledger: c.log.fold.ledger, Counts: c.log.fold.tasks.counts, Jobs: c.log.fold.jobs, Ahead: c.ahead,
-		Warnings: c.log.notes, Faults: c.log.faults, Running: lock.Held, tasks: c.log.fold.tasks,
+		Warnings: c.log.notes, Faults: c.log.faults, Wrong: refuseEdit(c), Running: lock.Held, tasks: c.log.fold.tasks,
 	}
 	for _, f := range c.log.faults {
 		v.Warnings = append(v.Warnings, f.Error())
@@ -66,7 +67,6 @@ func read(dir string, e *epic.Epic, g *epic.Graph, relay string) (*View, error) 
 	}
 	switch {
 	case c.edit != nil && c.edit.Unreadable != nil:
-		v.Broken = c.edit
 		v.Warnings = append(v.Warnings, c.edit.Error()+"; the event logs stand in for it, and relay ledger repair rewrites it")
 	case c.edit != nil:
 		v.Edit, v.Effective, v.Ineffective = c.edit.Diff, slices.Sorted(maps.Keys(c.taken)), c.ineffective

@@ -5,20 +5,19 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"time"
 
 	"relay/attempts/internal/durable"
-	"relay/epic"
 )
 
 // Accept records the changes that somebody else has made to attempt-ledger.yml as an event. Attempts made since that
-// ledger was written stay.
-func Accept(dir string, e *epic.Epic, g *epic.Graph, now time.Time) error {
-	disk, err := durable.OpenDisk(dir)
+// ledger was written stay. It also takes events that their links do not prove.
+func Accept(o Options) error {
+	disk, err := durable.OpenDisk(o.Dir)
 	if err != nil {
 		return err
 	}
-	s, err := open(Options{Dir: dir, Epic: e, Graph: g, Now: func() time.Time { return now }}, disk, takeEdit)
+	o.Accept = true
+	s, err := open(o, disk, takeEdit)
 	if err != nil {
 		return err
 	}
@@ -33,12 +32,12 @@ type Repaired struct {
 
 // Repair makes an epic's memory readable again from what is left of it. It first copies the damaged files to a
 // folder of their own. It rewrites an edited ledger from the log, unless the logs themselves are damaged.
-func Repair(dir string, e *epic.Epic, g *epic.Graph, now time.Time) (Repaired, error) {
-	disk, err := durable.OpenDisk(dir)
+func Repair(o Options) (Repaired, error) {
+	disk, err := durable.OpenDisk(o.Dir)
 	if err != nil {
 		return Repaired{}, err
 	}
-	return repair(Options{Dir: dir, Epic: e, Graph: g, Now: func() time.Time { return now }}, disk)
+	return repair(o, disk)
 }
 
 func repair(o Options, disk durable.FS) (Repaired, error) {
@@ -51,7 +50,7 @@ func repair(o Options, disk durable.FS) (Repaired, error) {
 		if err := c.keepCopy(r.Copy); err != nil {
 			return err
 		}
-		if len(c.log.faults) > 0 {
+		if len(c.log.faults)+len(c.log.late) > 0 {
 			return c.salvage()
 		}
 		c.edit, c.file.upTo = nil, 0
@@ -69,7 +68,7 @@ func repair(o Options, disk durable.FS) (Repaired, error) {
 
 // everyFault lists what is wrong, a torn tail and an edit included.
 func (c *contents) everyFault() []Fault {
-	faults := c.log.faults
+	faults := append(c.log.faults, c.log.late...)
 	for _, l := range c.log.torn {
 		faults = append(faults, Fault{
 			File: l.name(), Line: l.tail.Line, Message: fmt.Sprintf("the last %d bytes are no whole event", l.tail.Bytes),
@@ -117,7 +116,8 @@ func (c *contents) keepCopy(dir string) error {
 // salvage makes the best state there is and has the next log begin with it, so that nothing before it is read again.
 func (c *contents) salvage() error {
 	var base *parsed
-	if file, err := durable.OpenHashed(c.log.fsys, LedgerFile, maxLedger+1); err == nil && file != nil {
+	c.log.limit = c.log.links.Bad - 1 // all, if nothing is bad
+	if file, err := durable.OpenHashed(c.log.fsys, LedgerFile, maxLedger+1); err == nil && file != nil && c.log.links.Bad == 0 {
 		defer file.Close()
 		p, perr := parseFile(file)
 		_, ours := c.log.fold.written.find(file.Sum())
@@ -126,6 +126,7 @@ func (c *contents) salvage() error {
 		}
 	}
 	next := c.log.next
+	c.log.begin()
 	c.log.reset(base)
 	next = max(next, c.log.known+1)
 	c.log.next = 0 // whatever comes
@@ -142,17 +143,17 @@ func (c *contents) salvage() error {
 }
 
 // Validate returns everything that is wrong with an epic's ledger and logs. It writes nothing.
-func Validate(dir string, e *epic.Epic, g *epic.Graph) ([]Fault, error) {
-	disk, err := openFolder(dir)
+func Validate(o Options) ([]Fault, error) {
+	disk, err := openFolder(o.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer disk.Close()
-	return validate(disk, e, g)
+	return validate(o, disk)
 }
 
-func validate(fsys durable.FS, e *epic.Epic, g *epic.Graph) ([]Fault, error) {
-	c, err := load(fsys, e, g, false, "")
+func validate(o Options, fsys durable.FS) ([]Fault, error) {
+	c, err := load(fsys, o, false)
 	if err != nil {
 		return nil, err
 	}

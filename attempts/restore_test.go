@@ -93,7 +93,7 @@ func testRestore(t *testing.T, harm func(string) error, want []string) {
 	}
 	must(t, s.Close())
 
-	faults, err := Validate(b.dir, b.e, b.g)
+	faults, err := Validate(b.options(""))
 	if err != nil || len(faults) > 0 {
 		t.Errorf("got %v, %v", faults, err)
 	}
@@ -246,7 +246,7 @@ func TestCloseReadsTheLog(t *testing.T) {
 	if len(warned) != 1 {
 		t.Errorf("got %q", warned)
 	}
-	if faults, err := Validate(b.dir, b.e, b.g); err != nil || len(faults) > 0 {
+	if faults, err := Validate(b.options("")); err != nil || len(faults) > 0 {
 		t.Errorf("got %v, %v", faults, err)
 	}
 }

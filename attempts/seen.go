@@ -120,5 +120,6 @@ func (h *history) recall(relay string) {
 		s.Ledger.Tasks[id] = rec
 	}
 	h.fold, h.skipped, h.high = newFold(nil, &s.Ledger), s.Next-1, s.Next-1
+	h.links.Again(h.skipped)
 	h.fold.jobs, h.fold.base, h.fold.bases, h.fold.written = s.Jobs, s.Base, s.Base, s.Written
 }

@@ -36,9 +36,9 @@ func longNight(t *testing.T) (*bench, *Store) {
 // sees compares the ledger that viewers of a version of relay read with all events, and reports whether it begins with the file of a run.
 func (b *bench) sees(t *testing.T, relay string) bool {
 	t.Helper()
-	got, err := See(b.dir, relay)
+	got, err := See(Options{Dir: b.dir, Relay: relay})
 	must(t, err)
-	want, err := See(b.dir, "")
+	want, err := See(Options{Dir: b.dir})
 	must(t, err)
 	g, err := json.Marshal(got)
 	must(t, err)
@@ -54,7 +54,7 @@ func (b *bench) sees(t *testing.T, relay string) bool {
 	disk, err := openFolder(b.dir)
 	must(t, err)
 	defer disk.Close()
-	c, err := load(disk, nil, nil, false, relay)
+	c, err := load(disk, Options{Relay: relay}, false)
 	must(t, err)
 	return c.log.skipped > 0
 }

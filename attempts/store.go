@@ -27,10 +27,11 @@ type Options struct {
 	Fault func(point string) error
 	// Durable hears of every event once it is on the disk, in order. It must return at once, and keep nothing it is not given. May be nil.
 	Durable func([]Event)
-	Relay   string // version, for viewers of the same one: see [See]. Empty: they read all events
-	Plan    []byte // content of [SeenPlan], for viewers of the same version; nil: none
-	// Warn receives warnings that need no action. May be nil.
-	Warn func(string)
+	Relay   string       // version, for viewers of the same one: see [See]. Empty: they read all events
+	Plan    []byte       // content of [SeenPlan], for viewers of the same version; nil: none
+	Warn    func(string) // receives warnings that need no action; may be nil
+	Head    string       // file outside of Dir with the last link of the logs: it shows when somebody else changed them. "": none
+	Accept  bool         // a person takes the events as they are, whatever proves them
 }
 
 // FaultPoints lists the points at which [Options].Fault is called.
@@ -86,7 +87,7 @@ func (s *Store) start(decide policy) error {
 	if err := removeTemps(s.fsys); err != nil {
 		return err
 	}
-	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, true, "")
+	c, err := load(s.fsys, s.opts, true)
 	if errors.Is(err, ErrNoLedger) && s.opts.Fresh != nil {
 		c, err = createFresh(s.fsys, &s.opts)
 	}
@@ -116,12 +117,12 @@ func (s *Store) start(decide policy) error {
 // begin opens the run's log behind everything that was read.
 func (s *Store) begin(c *contents) error {
 	s.journal.opts, s.journal.seq = &s.opts, c.log.next-1
+	var err error
 	for _, l := range c.log.torn {
-		if err := cut(s.fsys, l); err != nil {
+		if l.copy, err = durable.Cut(s.fsys, l.name(), l.tail); err != nil {
 			return err
 		}
 	}
-	var err error
 	if s.journal.run, err = chooseRun(&s.opts, c); err != nil {
 		return err
 	}
@@ -136,13 +137,14 @@ func (s *Store) begin(c *contents) error {
 	if s.journal.copy, s.older, err = keepLogs(s.fsys, s.journal.run, c); err != nil {
 		return err
 	}
-	s.ledger = c.file
+	s.ledger, s.journal.links = c.file, c.log.links
 	if s.opts.Relay != "" {
 		s.seen, _ = readSnapshot(s.fsys, seenFile) // none, or one that is written again soon
 	}
 	if len(s.opts.Plan) > 0 {
 		s.plan = show(s.fsys, SeenPlan, s.opts.Plan)
 	}
+	c.log.links.Begin(c.log.next, s.opts.Warn)
 	if len(c.base) > 0 {
 		return s.Append(c.base...)
 	}
@@ -218,6 +220,9 @@ func (s *Store) Seq() uint64 {
 	defer s.journal.mu.Unlock()
 	return s.journal.seq
 }
+
+// Unproved reports whether a person accepted events that the head did not prove, or there was no head for them.
+func (s *Store) Unproved() bool { return s.journal.links.Head.Since > 0 }
 
 // Run returns the id of the run whose log is written.
 func (s *Store) Run() string { return s.journal.run }

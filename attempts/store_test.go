@@ -209,7 +209,7 @@ func TestConcurrentAppendsKeepTheirOrder(t *testing.T) {
 	if v.Counts[Completed] != 64 || len(v.Warnings) > 0 {
 		t.Errorf("got %v, %q", v.Counts, v.Warnings)
 	}
-	faults, err := Validate(b.dir, b.e, b.g)
+	faults, err := Validate(b.options(""))
 	if err != nil || len(faults) > 0 {
 		t.Errorf("got %v, %v", faults, err)
 	}

@@ -25,6 +25,7 @@ type Options struct {
 	CLIOf    func(runner string) (kind, version string) // of its program, as far as known; or nil
 	Model    string                                     // for tasks that name none
 	Settings attempts.Settings                          // as recorded in the ledger
+	Head     string                                     // as of attempts.Options
 	Records  records.Settings
 	Sessions sessionkeeper.Options // of the agents ledger; the run fills in what is its own
 

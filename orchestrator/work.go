@@ -93,7 +93,7 @@ func Work(ctx context.Context, o Options) (decide.Summary, error) {
 func openLedger(o *Options, durable func([]attempts.Event), warn func(string)) (*attempts.Store, error) {
 	return attempts.Open(attempts.Options{
 		Dir: o.Dir, Epic: o.Epic, Graph: o.Graph, Run: o.Run, Fresh: &o.Settings, Now: time.Now, Fault: o.Fault, Warn: warn,
-		Durable: durable, Relay: o.Relay, Plan: o.Seen,
+		Durable: durable, Relay: o.Relay, Plan: o.Seen, Head: o.Head,
 	})
 }
 

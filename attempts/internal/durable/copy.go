@@ -126,3 +126,25 @@ func (m Mark) In(fsys FS) bool {
 	defer file.Close()
 	return file.Sum() == m.SHA256
 }
+
+// Cut removes what a crash has left at the end of a log, keeps it beside the log, and returns a copy of the rest.
+func Cut(fsys FS, name string, tail TornTail) (*Copy, error) {
+	f, err := Regular(fsys, name, os.O_RDWR)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	torn := io.NewSectionReader(f, tail.Offset, tail.Bytes)
+	if err := Replace(fsys, name+".torn", nil, From(torn)); err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(tail.Offset); err != nil {
+		return nil, err
+	}
+	if err := f.Sync(); err != nil {
+		return nil, err
+	}
+	rest := NewCopy(name)
+	_, err = io.Copy(rest, io.NewSectionReader(f, 0, tail.Offset))
+	return rest, err
+}

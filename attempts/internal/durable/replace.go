@@ -198,3 +198,25 @@ func Clear(fsys FS, name string) error {
 	}
 	return MkdirAll(fsys, path.Dir(name))
 }
+
+// Folders lists the folders in a folder by name, if their names are wanted. A file in such a place is an error; a missing folder is not.
+func Folders(fsys FS, dir string, wanted func(string) bool) (names []string, err error) {
+	not := errors.New("not a folder")
+	if info, err := fsys.Lstat(dir); err == nil && !info.IsDir() {
+		return nil, &fs.PathError{Op: "read", Path: dir, Err: not}
+	}
+	entries, err := fsys.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		switch {
+		case !wanted(e.Name()):
+		case !e.IsDir():
+			return nil, &fs.PathError{Op: "read", Path: path.Join(dir, e.Name()), Err: not}
+		default:
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}

@@ -52,8 +52,8 @@ read, and keeps a copy of the old files.`,
 func newLedgerAcceptCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "accept",
-		Short: "Accept an edit of attempt-ledger.yml",
-		Long:  "Accept what somebody changed in attempt-ledger.yml, and log it as an event.",
+		Short: "Accept edits of attempt-ledger.yml and of the event logs",
+		Long:  "Accept what somebody changed in attempt-ledger.yml, and log it as an event.\nAccept lines of the event logs that their links do not prove.",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runLedgerAccept(cmd.Context(), a) },
 	}
 }
@@ -81,13 +81,13 @@ func runLedgerValidate(ctx context.Context, a *cli.App, repair, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	faults, err := attempts.Validate(p.Dir, pl.Epic, pl.Graph)
+	faults, err := attempts.Validate(p.Memory(pl))
 	if err != nil {
 		return err
 	}
 	answer := ledgerAnswer{OK: len(faults) == 0, Faults: append([]attempts.Fault{}, faults...)}
 	if !answer.OK && repair {
-		repaired, err := attempts.Repair(p.Dir, pl.Epic, pl.Graph, a.Now())
+		repaired, err := attempts.Repair(p.Memory(pl))
 		if err != nil {
 			return err
 		}
@@ -121,18 +121,18 @@ func runLedgerAccept(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	view, err := attempts.Read(p.Dir, pl.Epic, pl.Graph)
+	view, err := attempts.See(p.Memory(pl))
 	if err != nil {
 		return err
 	}
-	if view.Edit == "" && view.Broken == nil {
+	if view.Edit == "" && len(view.Warnings) == 0 {
 		fmt.Fprintln(a.Out, "attempt-ledger.yml is as relay wrote it: there is nothing to accept")
 		return nil
 	}
-	if err := attempts.Accept(p.Dir, pl.Epic, pl.Graph, a.Now()); err != nil {
+	if err := attempts.Accept(p.Memory(pl)); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "accepted:\n%s\n", strings.TrimRight(view.Edit, "\n"))
+	fmt.Fprintln(a.Out, strings.TrimSpace("accepted:\n"+strings.Join(append(view.Warnings, view.Edit), "\n")))
 	tellEffect(a, view)
 	return nil
 }
@@ -186,8 +186,7 @@ func newLedgerRebuildCommand(a *cli.App) *cobra.Command {
 		Long: `Rebuild what follows from the event log: entries in .ledgersync, artifacts in
 thoughts/shared/handoffs, discussions in .ledger/entries, and the report of the
 newest run. relay adds missing records and restores changed ones, but only adds
-to discussions; lines and files of others
-stay as they are.`,
+to discussions; lines and files of others stay as they are.`,
 		Example: "  relay ledger rebuild --dry-run\n  relay ledger rebuild --only artifacts",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return recorded.Rebuild(cmd.Context(), opts) },
 	}

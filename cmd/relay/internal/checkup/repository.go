@@ -76,13 +76,14 @@ func checkLedger(ctx context.Context, c *checkup) {
 		c.fail("ledger", err)
 		return
 	}
+	if view.Wrong != nil && view.Edit == "" {
+		c.fail("ledger", view.Wrong)
+		return
+	}
 	for _, w := range view.Warnings {
 		c.add(Warn, "ledger", w, "relay ledger validate")
 	}
 	switch {
-	case view.Broken != nil:
-		c.fail("ledger", view.Broken)
-		return
 	case view.Edit != "":
 		c.add(Fail, "ledger", "attempt-ledger.yml was edited by someone else", "relay ledger accept, or relay ledger repair")
 		return

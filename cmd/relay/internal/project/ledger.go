@@ -19,9 +19,9 @@ import (
 	"relay/runners"
 )
 
-// View reads what the ledger knows. An epic that was written by hand and never run has none yet.
+// View reads what the ledger knows, and what is wrong with it. An epic that was written by hand and never run has none yet.
 func (p *Project) View(pl *Plan) (*attempts.View, error) {
-	v, err := attempts.Read(p.Dir, pl.Epic, pl.Graph)
+	v, err := attempts.See(p.Memory(pl))
 	if errors.Is(err, attempts.ErrNoLedger) {
 		return &attempts.View{Ledger: &attempts.Ledger{}}, nil
 	}
@@ -34,13 +34,22 @@ func (p *Project) Open(pl *Plan) (*attempts.Store, error) {
 	if err := p.EnsureIgnored(); err != nil {
 		return nil, err
 	}
+	return attempts.Open(p.Memory(pl))
+}
+
+// Memory returns the options with which an epic's ledger is opened for a change by a person.
+func (p *Project) Memory(pl *Plan) attempts.Options {
 	fresh := LedgerSettings(p.Config)
-	return attempts.Open(attempts.Options{
-		Dir: p.Dir, Epic: pl.Epic, Graph: pl.Graph, Fresh: &fresh, Now: p.Session.Now,
+	return attempts.Options{
+		Dir: p.Dir, Epic: pl.Epic, Graph: pl.Graph, Fresh: &fresh, Now: p.Session.Now, Head: p.HeadFile(),
 		Fault: FaultPoints(runners.Variable(p.Session.Environ, FaultVariable)),
 		Warn:  p.Session.Warn,
-	})
+	}
 }
+
+// HeadFile returns the file with the last link of the ledger's logs: outside of the checkout, where other programs do not write. It is ""
+// without a folder for state.
+func (p *Project) HeadFile() string { return StatePath(p.Session.Environ, "heads", p.Dir) }
 
 // EnsureIgnored keeps the folder of an epic that was written by hand out of git, before anything is written into it.
 func (p *Project) EnsureIgnored() error {
@@ -66,7 +75,7 @@ func (p *Project) Read(ctx context.Context) (now *Plan, view *attempts.View, war
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		view, reading = attempts.See(p.Dir, RelayVersion())
+		view, reading = attempts.See(attempts.Options{Dir: p.Dir, Relay: RelayVersion(), Head: p.HeadFile()})
 	}()
 	pl, err := p.plan(p.see)
 	<-done

@@ -92,7 +92,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 			SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 		},
 		AgentOf: p.Agents.BriefFacts, CLIOf: p.Agents.CLIOf, Model: c.Model,
-		Records: p.Records(), Sessions: project.SessionOptions(p, pl), Settings: project.LedgerSettings(p.Config),
+		Records: p.Records(), Sessions: project.SessionOptions(p, pl), Settings: project.LedgerSettings(p.Config), Head: p.HeadFile(),
 		Engines: o.App.Engines, Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
 	}
 }
@@ -192,12 +192,8 @@ func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.P
 	switch {
 	case view.Running && view.Holder != nil:
 		return &attempts.HeldError{Holder: *view.Holder}
-	case len(view.Faults) > 0:
-		return &attempts.DamageError{Faults: view.Faults}
-	case view.Broken != nil:
-		return view.Broken
-	case view.Edit != "":
-		return &attempts.EditedError{Path: attempts.LedgerFile, Diff: view.Edit}
+	case view.Wrong != nil:
+		return view.Wrong
 	}
 	c := decide.CountTasks(view.Ledger, pl.Graph)
 	if over := limits.EpicExhausted(project.Budget(p.Config), view.Ledger); over != nil && c.Completed < c.Total {

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,7 +170,7 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 			"relay ledger accept keeps the edit\nrelay ledger repair discards it",
 		}, true
 	case errors.As(err, &damage):
-		d := Diagnosis{Code: Failure, Hint: "relay ledger repair saves what can be read, and keeps a copy"}
+		d := Diagnosis{Code: Failure, Hint: cmp.Or(damage.Faults[0].Hint, "relay ledger repair saves what can be read, and keeps a copy")}
 		for _, f := range damage.Faults[:min(len(damage.Faults), maxProblemsShown)] {
 			d.Messages = append(d.Messages, Message(f))
 		}
