@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -276,7 +277,8 @@ func big(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(path, []byte(text.String()), 0o644))
 }
 
-// forge replaces text in the event log of the newest run, and writes the checksums that then belong to its lines: forge OLD NEW.
+// forge replaces text in the event log of the newest run, and writes the checksums that then belong to its lines, and with linked their links:
+// forge OLD NEW [linked].
 func forge(ts *testscript.TestScript, _ bool, args []string) {
 	logs, err := filepath.Glob(ts.MkAbs(".agents-os/relay/runs/*/events.jsonl"))
 	ts.Check(err)
@@ -287,9 +289,15 @@ func forge(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	const sum = len(`{"crc":"01234567",`)
 	var forged strings.Builder
+	links, linked := regexp.MustCompile(`"link":"[^"]*"`), ""
 	for line := range strings.Lines(strings.ReplaceAll(old, args[0], args[1])) {
 		rest := strings.TrimSuffix(line[sum:], "\n")
-		fmt.Fprintf(&forged, `{"crc":"%08x",%s`+"\n", crc32.Checksum([]byte(rest), crc32.MakeTable(crc32.Castagnoli)), rest)
+		if len(args) > 2 { // with links that fit
+			rest = links.ReplaceAllString(rest, `"link":"`+linked+`"`)
+		}
+		text := fmt.Sprintf(`{"crc":"%08x",%s`, crc32.Checksum([]byte(rest), crc32.MakeTable(crc32.Castagnoli)), rest)
+		linked = fmt.Sprintf("%x", sha256.Sum256([]byte(linked+text)))[:32]
+		forged.WriteString(text + "\n")
 	}
 	ts.Check(os.WriteFile(path, []byte(forged.String()), 0o600))
 }

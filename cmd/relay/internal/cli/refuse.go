@@ -20,7 +20,7 @@ import (
 // personal are the commands by which a person decides what is worked on and what counts as done.
 var personal = []string{
 	"init", "work", "schedule", "trust", "notify", "reload", "finish", "clean",
-	"gate", "ungate", "approve", "answer", "retry", "stop", "pause", "accept", "repair", "fork",
+	"gate", "ungate", "approve", "answer", "retry", "stop", "pause", "accept", "repair", "rebuild", "fork",
 }
 
 // RefuseGuarded fails for a command by which a person decides, when an agent or a check of a run in the same repository has started it.

@@ -40,6 +40,7 @@ type candidate struct {
 	plan    *project.Plan
 	view    *attempts.View
 	step    *finish.Step
+	proved  bool // all events that the view is of
 }
 
 // check refuses commits that add secrets, and a result on which a check of the epic fails that passes on the branch now. The checks run
@@ -111,7 +112,9 @@ func (c candidate) taskOf(ctx context.Context, commit string) (string, error) {
 func (c candidate) doubt() string {
 	merged := !c.flags.PR && (c.step.How == finish.MergeCommit || c.step.How == finish.Replay)
 	switch {
-	case c.step.How == finish.NothingToLand || len(c.plan.Epic.Checks) == 0:
+	case !c.proved:
+		return "nothing proves all that the ledger says"
+	case len(c.plan.Epic.Checks) == 0:
 		return ""
 	case merged:
 		return c.step.Into + " has changed since"
@@ -148,6 +151,15 @@ func (c candidate) test(ctx context.Context) (before []string, err error) {
 	s := session.Options{App: c.flags.App}
 	o := s.RunOptions(ctx, c.project, c.plan)
 	o.Supervisor, o.Isolation = cli.Walled(ctx, c.project, g, ""), engine.IsolationWorktree
+	if !c.proved {
+		all := *o.Epic
+		for _, t := range all.Tasks {
+			if c.view.Ledger.StatusOf(c.plan.Graph, t.ID) == attempts.Completed {
+				all.Checks = slices.Concat(all.Checks, t.Checks)
+			}
+		}
+		o.Epic = &all
+	}
 	open, err := o.EngineFactory()
 	if err != nil {
 		return nil, err
@@ -160,6 +172,9 @@ func (c candidate) test(ctx context.Context) (before []string, err error) {
 	if len(red) == 0 && after.Unready == "" {
 		return nil, nil
 	}
+	if !c.proved {
+		return nil, c.refusal(append(red, bench.TriedCheck{How: after.Unready})[0].How)
+	}
 	was, err := bench.TryEpic(ctx, open, &o.LocalOptions, c.step.Old)
 	if err != nil {
 		return nil, err
@@ -170,12 +185,12 @@ func (c candidate) test(ctx context.Context) (before []string, err error) {
 // compare fails if a check that is red on the result, or its set-up, is better on the branch that it lands on.
 func (c candidate) compare(red []bench.TriedCheck, was bench.Tried, unready string) (before []string, err error) {
 	if unready != "" && was.Unready == "" {
-		return nil, c.refusal(unready)
+		return nil, c.refusal(unready + "; it does not on " + c.step.Into)
 	}
 	for _, t := range red {
 		i := slices.IndexFunc(was.Checks, func(w bench.TriedCheck) bool { return w.Check.Name == t.Check.Name })
 		if i < 0 || was.Checks[i].Passed || t.Run.Tests().MoreFailed(was.Checks[i].Run.Tests()) {
-			return nil, c.refusal(t.How)
+			return nil, c.refusal(t.How + "; it does not on " + c.step.Into)
 		}
 		before = append(before, t.How)
 	}
@@ -187,7 +202,7 @@ func (c candidate) compare(red []bench.TriedCheck, was bench.Tried, unready stri
 
 func (c candidate) refusal(why string) error {
 	return &terminal.Hinted{
-		Err: fmt.Errorf("nothing was landed: on the result %s; it does not on %s", why, c.step.Into),
+		Err: errors.New("nothing was landed: on the result " + why),
 		Hint: "git switch " + plaintext.ShellWord(c.step.Name) + " && git merge " + plaintext.ShellWord(c.step.Into) +
 			", mend it, git commit; or relay finish --no-checks", Code: terminal.Gated,
 	}

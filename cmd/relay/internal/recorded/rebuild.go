@@ -55,7 +55,9 @@ func Rebuild(ctx context.Context, opts Rebuilding) (err error) {
 	}
 	if !opts.DryRun {
 		var store *attempts.Store // no run may write them meanwhile
-		if store, err = p.Open(pl); err != nil {
+		o := p.Memory(pl)
+		o.Accept = true // the records say what the events say, whatever proves these
+		if store, err = attempts.Open(o); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, store.Close()) }()
