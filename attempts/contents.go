@@ -30,11 +30,11 @@ type contents struct {
 	foreign *Settings
 }
 
-// load reads the logs, with a copy of each if keep is set, checks the ledger against them and them against the head. Viewers name their relay.
+// load reads the logs, with a copy of each if keep is set, and checks the ledger against them and them against the head.
 //
 // With whole logs the state is their fold, and the ledger is only checked by its checksum: parsing the YAML of 10,000
 // tasks takes longer than everything else together. Where logs are missing the ledger is what they are folded onto.
-func load(fsys durable.FS, o Options, keep bool) (*contents, error) {
+func load(fsys durable.FS, o Options, keep bool) (*contents, error) { //nolint:gocyclo // one step after the other
 	file, odd := durable.OpenHashed(fsys, LedgerFile, maxLedger+1) // before the logs, so that its checksum is in them even while a run goes on
 	if odd != nil && !errors.Is(odd, durable.ErrNotRegular) {
 		return nil, odd

@@ -222,7 +222,7 @@ func (h *history) fault(l *logFile, line int, why, hint string) {
 
 const hintUnproved = "relay ledger repair goes back to the events before; relay ledger accept takes all that is there"
 
-func (h *history) line(l *logFile, line *durable.Line) error {
+func (h *history) line(l *logFile, line *durable.Line) error { //nolint:gocyclo // a list of what can be wrong with a line
 	h.high = max(h.high, line.Seq)
 	e := &h.event
 	if err := decode(line.Text, e); err != nil {

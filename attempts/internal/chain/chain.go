@@ -57,16 +57,15 @@ func (c *Chain) Again(last uint64) {
 }
 
 // Read takes a line with its link, and returns why it is not proved. A late one may be of a relay on another machine.
-func (c *Chain) Read(seq uint64, link string, line []byte) (why string, late bool) {
+func (c *Chain) Read(seq uint64, link string, line []byte) (why string, late bool) { //nolint:gocyclo // a list of cases
 	if c == nil {
 		return "", false
 	}
-	last := c.Head.Seq
-	if c.seq == 0 && last > 0 && seq > last { // a log that begins with all that earlier ones came to
+	last, added := c.Head.Seq, c.Head.Seq > 0 && seq > c.Head.Seq
+	if c.seq == 0 && added { // a log that begins with all that earlier ones came to
 		c.seq, c.Link, c.linked = last, c.Head.Sum, true
 	}
-	before, gap := c.seq, c.seq > 0 && seq != c.seq+1
-	at := max(seq, before+1)
+	before, gap, at := c.seq, c.seq > 0 && seq != c.seq+1, max(seq, c.seq+1)
 	if c.Link = cmp.Or(c.Link, link); gap { // lines are missing, and the head may prove the others
 		c.Link, c.doubt = link, "events are missing"
 	}
@@ -74,11 +73,11 @@ func (c *Chain) Read(seq uint64, link string, line []byte) (why string, late boo
 	c.linked = c.linked || link != ""
 	c.Add(seq, line, false)
 	switch {
-	case broken, gap && last > 0 && (seq <= before || seq > last): // perhaps since the line before was another one
+	case broken, gap && last > 0 && (seq <= before || added): // perhaps since the line before was another one
 		return c.judge(at, before, fmt.Sprintf("event %d does not follow from the line before it: one of them was changed or added, or a line was removed", seq)), false
 	case seq == last && c.Link != c.Head.Sum:
 		return c.judge(at, 1, fmt.Sprintf("up to event %d these are not the lines that relay wrote", seq)), false
-	case seq > last && last > 0 && !c.Head.Open:
+	case added && !c.Head.Open:
 		why = c.judge(at, at, fmt.Sprintf("event %d was added after relay ended", seq))
 	}
 	return why, why != ""
