@@ -121,7 +121,8 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.own(s, works)
 	r.set(Writable, s.Write...)
 	r.set(ReadOnly, s.Sockets...)
-	r.reveal(slices.Concat([]string{home, s.Root, s.Git}, filepath.SplitList(r.variable("PATH")))...)
+	self, _ := os.Executable() // which agents start as a server; "": they say so
+	r.reveal(slices.Concat([]string{home, s.Root, s.Git, self}, filepath.SplitList(r.variable("PATH")))...)
 	return r
 }
 
