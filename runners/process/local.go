@@ -101,7 +101,7 @@ func (l *Local) start(cmd Command) (*child, error) {
 	if c.cmd.Wall, c.network, err = cmd.Wall.Connect(); err != nil {
 		return nil, err
 	}
-	attr := &os.ProcAttr{Dir: cmd.Dir, Env: c.cmd.environ(), Files: append(files, c.network.Files()...)}
+	attr := &os.ProcAttr{Dir: cmd.Dir, Env: c.cmd.environ(), Files: append(files, c.network.Files...)}
 	if err := l.procTable.launch(c, path, attr); err != nil {
 		_ = c.network.Close()
 		return nil, cmd.explain(path, err)

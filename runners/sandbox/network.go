@@ -27,31 +27,36 @@ const (
 // Link connects a process that has no network to the hosts that its wall lists. The guardian listens on the loopback of the process: as a
 // proxy, and on the listed ports of this machine's own loopback.
 type Link struct {
+	Files []*os.File // what bubblewrap gets besides its standard files: the other end of gate, twice
+
 	hosts    []string
-	ends     [2]*os.File  // bubblewrap has the second: it writes its pid, and begins when the first is closed
+	gate     *os.File     // bubblewrap writes its pid there, and begins when it is closed
 	listener net.Listener // of the proxy, in Landlock
 	slots    chan struct{}
 	done     chan struct{}
 	tasks    sync.WaitGroup
 
 	mu      sync.Mutex
+	closed  bool
 	open    map[io.Closer]bool
 	refused []string
 }
 
-// Connect returns the wall and the link of a process that is about to start; a nil link connects nothing.
+// Connect returns the wall and the link of a process that is about to start. A wall without hosts has a link that connects nothing.
 func (w *Wall) Connect() (_ *Wall, l *Link, err error) {
+	l = &Link{slots: make(chan struct{}, maxConnections), done: make(chan struct{}), open: map[io.Closer]bool{}}
 	if w == nil || len(w.Hosts) == 0 {
-		return w, nil, nil
+		return w, l, nil
 	}
 	own, port := *w, proxyPort
-	l = &Link{hosts: w.Hosts, slots: make(chan struct{}, maxConnections), done: make(chan struct{}), open: map[io.Closer]bool{}}
+	l.hosts = w.Hosts
 	if w.Wraps() {
 		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			return nil, nil, os.NewSyscallError("socketpair", err)
 		}
-		l.ends = [2]*os.File{os.NewFile(uintptr(pair[0]), "link"), os.NewFile(uintptr(pair[1]), "bubblewrap")}
+		other := os.NewFile(uintptr(pair[1]), "other")
+		l.gate, l.Files = os.NewFile(uintptr(pair[0]), "gate"), []*os.File{other, other}
 	} else {
 		if l.listener, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
 			return nil, nil, err
@@ -67,41 +72,33 @@ func (w *Wall) Connect() (_ *Wall, l *Link, err error) {
 	return &own, l, nil
 }
 
-// Files returns what bubblewrap gets besides its standard files.
-func (l *Link) Files() []*os.File {
-	if l == nil || l.ends[1] == nil {
-		return nil
-	}
-	return []*os.File{l.ends[1], l.ends[1]}
-}
-
 // Open lets the process begin when its link listens. While it holds lock, nothing else may wait for children of this process.
 func (l *Link) Open(lock sync.Locker) {
-	switch {
-	case l == nil:
-	case l.listener != nil:
+	if l.listener != nil {
 		l.listen(l.listener, "")
-	default:
-		_ = l.ends[1].Close()
-		l.tasks.Go(func() {
-			defer func() { _ = l.ends[0].Close() }() // a signal
-			var bwrap struct {
-				Pid int `json:"child-pid"`
-			}
-			err := json.NewDecoder(l.ends[0]).Decode(&bwrap)
-			for _, port := range append(local(l.hosts), proxyPort) {
-				var listener net.Listener
-				if err == nil {
-					listener, err = listenInside(lock, bwrap.Pid, port)
-				}
-				if err != nil {
-					l.refuse("all: " + err.Error())
-					return
-				}
-				l.listen(listener, map[bool]string{true: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}[port != proxyPort])
-			}
-		})
 	}
+	if l.gate == nil {
+		return
+	}
+	_ = l.Files[0].Close()
+	l.tasks.Go(func() {
+		defer func() { _ = l.gate.Close() }() // a signal
+		var bwrap struct {
+			Pid int `json:"child-pid"`
+		}
+		err := json.NewDecoder(l.gate).Decode(&bwrap)
+		for _, port := range append(local(l.hosts), proxyPort) {
+			var listener net.Listener
+			if err == nil {
+				listener, err = listenInside(lock, bwrap.Pid, port)
+			}
+			if err != nil {
+				l.refuse("all: " + err.Error())
+				return
+			}
+			l.listen(listener, map[bool]string{true: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}[port != proxyPort])
+		}
+	})
 }
 
 // listen serves the connections of a listener: as a proxy, or by passing them to a target.
@@ -131,11 +128,8 @@ func (l *Link) listen(listener net.Listener, target string) {
 func (l *Link) keep(c io.Closer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	select {
-	case <-l.done:
+	if l.open[c] = true; l.closed {
 		_ = c.Close()
-	default:
-		l.open[c] = true
 	}
 }
 
@@ -148,16 +142,14 @@ func (l *Link) drop(c io.Closer) {
 
 // Close ends all connections, and returns the hosts that were refused.
 func (l *Link) Close() []string {
-	if l == nil {
-		return nil
-	}
-	l.mu.Lock()
 	close(l.done)
+	l.mu.Lock()
+	l.closed = true
 	for c := range l.open {
 		_ = c.Close()
 	}
 	l.mu.Unlock()
-	for _, f := range l.ends {
+	for _, f := range append(l.Files, l.gate) {
 		_ = f.Close() // nil, or closed already
 	}
 	l.tasks.Wait()

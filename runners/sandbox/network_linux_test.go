@@ -56,7 +56,7 @@ func TestNetwork(t *testing.T) {
 		"the host of a header":                {`ask --noproxy '' -H "Host: $direct" http://$listed/`, "answered 127.0.0.1:" + listed, nil},
 		"other forms of the loopback":         {`for h in 2130706433 0x7f.1 127.1 0 localhost '[::1]' '[::ffff:127.0.0.1]'; do ask --noproxy '' http://$h:` + other + `/; done`, "refuses", nil},
 		"files of relay":                      {`ls -l /proc/self/fd | grep -c ' [3-9] -> \(pipe\|socket\)'; echo "= $?"`, "= 1", nil},
-		"no request":                          {`printf 'x\n\n' | ask telnet://${HTTP_PROXY#*//}; ask -x '' $HTTP_PROXY`, "only http", nil},
+		"no request":                          {`printf 'x\n\n' | ask telnet://${HTTP_PROXY#*//}; ask -x '' $HTTP_PROXY`, "refuses :80", nil},
 	}
 	for kind, box := range boxes(t) {
 		for name, test := range tests {

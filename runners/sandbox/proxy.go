@@ -27,14 +27,8 @@ func (l *Link) proxy(client net.Conn) {
 		return
 	}
 	bound.N = math.MaxInt64
-	status, host, port := http.StatusBadRequest, req.URL.Hostname(), req.URL.Port()
-	var up net.Conn
-	if port = cmp.Or(port, map[string]string{"http": "80"}[req.URL.Scheme]); host == "" || port == "" {
-		err = errors.New("only http and CONNECT pass here")
-	} else {
-		status = http.StatusBadGateway
-		up, err = l.dial(host, port)
-	}
+	status, host, port := http.StatusBadGateway, req.URL.Hostname(), cmp.Or(req.URL.Port(), "80")
+	up, err := l.dial(host, port)
 	if errors.Is(err, errNotListed) {
 		status, err = http.StatusForbidden, fmt.Errorf("the sandbox refuses %s: %w", net.JoinHostPort(host, port), errNotListed)
 		l.refuse(listing(host, port))
@@ -93,7 +87,7 @@ func pass(to net.Conn, from io.Reader) {
 func (l *Link) refuse(host string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.refused) < maxRefused && !slices.Contains(l.refused, host) {
+	if host != "" && len(l.refused) < maxRefused && !slices.Contains(l.refused, host) {
 		l.refused = append(l.refused, host)
 	}
 }

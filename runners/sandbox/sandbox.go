@@ -163,7 +163,7 @@ func (w *Wall) Wrap(program string, argv []string, dir string) (string, []string
 		args = append(args, "--unshare-net")
 	}
 	if len(w.Hosts) > 0 {
-		args = append(args, "--info-fd", "3", "--block-fd", "4") // Link.Files
+		args = append(args, "--info-fd", "3", "--block-fd", "4") // the files of its link
 	}
 	for _, r := range w.Rules {
 		args = append(args, w.mount(r)...)
