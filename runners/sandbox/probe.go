@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -31,8 +32,14 @@ var inside = []string{
 	"--cap-add", "CAP_SETFCAP", // for a sandbox of its own inside
 }
 
-// Try finds out what starts: bubblewrap, found in the folders of path, else Landlock.
+// Try finds out what starts: bubblewrap, found in the folders of path, else Landlock; on macOS sandbox-exec.
 func Try(ctx context.Context, path string) (p Probe) {
+	if p.Program = []string{find("sandbox-exec", "/usr/bin")}; runtime.GOOS == "darwin" {
+		if _, err := try(ctx, path, &Wall{Kind: Seatbelt, Program: p.Program, Rules: []Rule{{"/", ReadOnly}}}); err == nil {
+			p.Kind = Seatbelt
+			return p
+		}
+	}
 	program, said := find("bwrap", path), ""
 	for _, first := range [][]string{inside, {"--unshare-user", "--unshare-pid", "--unshare-ipc", "--die-with-parent"}} {
 		p.Program = append([]string{program}, first...)
