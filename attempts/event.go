@@ -124,6 +124,7 @@ type Started struct {
 	Version string `json:"cli_version,omitempty"` // by where it is installed; "": that does not say
 	Dir     string `json:"dir,omitempty"`         // folder it works in, absolute
 	Session string `json:"session_id,omitempty"`  // where relay chooses it
+	Outside bool   `json:"outside,omitempty"`     // its agent works outside of the sandbox of the run
 }
 
 // Ended closes an attempt, with everything that follows from it: charge, receipt and gate are one fact.

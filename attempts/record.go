@@ -40,14 +40,13 @@ type Attempt struct {
 	Landed    string    `json:"landed,omitempty" yaml:"landed"` // commit of the integration branch that holds the work
 	Session   string    `json:"session_id,omitempty" yaml:"session_id"`
 	Usage     *Usage    `json:"usage,omitempty" yaml:"usage"`
+	Outside   bool      `json:"outside,omitempty" yaml:"outside,omitempty"` // as in Started
 	Receipt   Receipt   `json:"receipt" yaml:"-"`
 	// Landing is how the attempt ends if the integration branch has Landing.Landed in it. It is set from the landing event
 	// until the attempt has ended.
-	Landing *Ended `json:"landing,omitempty" yaml:"-"`
-	// Undone is set when work that landed later broke what this attempt had completed.
-	Undone *Undone `json:"undone,omitempty" yaml:"undone"`
-	// Extra holds keys of a foreign ledger that mean nothing here, as YAML.
-	Extra string `json:"extra,omitempty" yaml:"-"`
+	Landing *Ended  `json:"landing,omitempty" yaml:"-"`
+	Undone  *Undone `json:"undone,omitempty" yaml:"undone"` // set when work that landed later broke what this attempt had completed
+	Extra   string  `json:"extra,omitempty" yaml:"-"`       // keys of a foreign ledger that mean nothing here, as YAML
 }
 
 // Looks returns what relay saw of a completed task and could not judge, until a person has approved it.
@@ -136,7 +135,7 @@ func (rec *TaskRecord) clone() TaskRecord {
 func (rec *TaskRecord) start(e *Event) {
 	a := Attempt{ID: e.Attempt, StartedAt: e.At, Result: ResultInProgress, Run: e.Run}
 	if s := e.Started; s != nil {
-		a.Runner, a.Model, a.Base, a.Sealed = s.Runner, s.Model, s.Base, s.Sealed
+		a.Runner, a.Model, a.Base, a.Sealed, a.Outside = s.Runner, s.Model, s.Base, s.Sealed, s.Outside
 	}
 	rec.Attempts, rec.ReviewProgress = append(rec.Attempts, a), nil
 }

@@ -88,6 +88,7 @@ func (x *executor) started(a engine.Attempt) attempts.Started {
 	if x.state.o.CLIOf != nil {
 		s.CLI, s.Version = x.state.o.CLIOf(a.Runner)
 	}
+	s.Outside = x.state.o.Outside != nil && x.state.o.Outside(a.Runner)
 	if x.state.o.Isolation != engine.IsolationWorktree {
 		s.Dir = x.state.o.Root
 	}

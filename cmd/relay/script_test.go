@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"relay/cmd/relay/command"
 	"relay/cmd/relay/internal/mcptest"
 	"relay/orchestrator/engine/enginetest"
+	"relay/runners/sandbox"
 	"relay/runners/sandbox/sandboxtest"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -100,6 +102,8 @@ func TestScript(t *testing.T) {
 				return *full, nil
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "bubblewrap":
+				return bubblewrap(), nil
 			}
 			return false, fmt.Errorf("there is no condition %q", name)
 		},
@@ -120,6 +124,11 @@ func TestScript(t *testing.T) {
 	})
 }
 
+// bubblewrap reports whether it starts here.
+var bubblewrap = sync.OnceValue(func() bool {
+	return sandbox.Try(context.Background(), os.Getenv("PATH")).Kind == sandbox.Bubblewrap
+})
+
 // setUp gives every script a home, an identity for git and no configuration of the machine's.
 func setUp(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, "home")
@@ -130,6 +139,7 @@ func setUp(env *testscript.Env) error {
 		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "TZ": "UTC",
 		"XDG_STATE_HOME":      env.WorkDir + "-state", // outside of the script's repository, and removed with the folder of all scripts
 		"RELAY_INHIBIT_SLEEP": "false", wireVariable: "json",
+		"RELAY_SANDBOX_WRITE": home, // the default sandbox holds the agents of scripts; they meet each other and the script here
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"),
 		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com",
 		"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
@@ -184,6 +194,7 @@ var fleeting = []struct {
 	{regexp.MustCompile(`process \d+ on \S+`), "process PID on HOST"},
 	{regexp.MustCompile(`process \d+`), "process PID"},
 	{regexp.MustCompile(`\d+\.\d GiB free`), "N GiB free"},
+	{regexp.MustCompile(`(sandbox: )(?:bubblewrap|Landlock, .*|none: .*)`), "${1}POSTURE"}, // of the host
 	{regexp.MustCompile(`"(seconds|pid)": [0-9.e-]+`), `"$1": N`},
 	{regexp.MustCompile(`"host": "[^"]*"`), `"host": "HOST"`},
 }

@@ -13,10 +13,10 @@ import (
 
 // TryChecks runs the checks of the epic and of its open tasks on the commit that a run would begin from, in clean checkouts, or,
 // without slots, in the user's own one. Tasks with the same list of checks share its run. It returns them in the order of the
-// plan. Where there are slots, it sees which of them pass without the files of their tasks, too. Errors: *InUseError when a run
+// plan. With proving, and slots, it sees which of them pass without the files of their tasks, too. Errors: *InUseError when a run
 // is on, *attempts.RefusedError when none could be; others are failures of this machine, or say that the engine cannot try checks.
-func TryChecks(ctx context.Context, open engine.Factory, of *engine.LocalOptions, l *attempts.Ledger) (Tried, error) {
-	return try(ctx, open, of, func(e checkTrier) (Tried, error) { return e.TryChecks(ctx, l) })
+func TryChecks(ctx context.Context, open engine.Factory, of *engine.LocalOptions, l *attempts.Ledger, proving bool) (Tried, error) {
+	return try(ctx, open, of, func(e checkTrier) (Tried, error) { return e.TryChecks(ctx, l, proving) })
 }
 
 // TryEpic runs the checks of the epic on a commit in a clean checkout. Errors are those of [TryChecks].
@@ -52,7 +52,7 @@ func try(
 
 // checkTrier is an engine that runs checks before a run.
 type checkTrier interface {
-	TryChecks(ctx context.Context, done *attempts.Ledger) (Tried, error)
+	TryChecks(ctx context.Context, done *attempts.Ledger, proving bool) (Tried, error)
 	TryEpic(ctx context.Context, commit string) (Tried, error)
 }
 

@@ -91,7 +91,7 @@ func (l *Local) Fork(ctx context.Context, a engine.Attempt) (r engine.Result, st
 }
 
 // TryChecks runs the checks of the epic and of its tasks that are not completed on the commit that a run would begin from.
-func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried bench.Tried, err error) {
+func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger, proving bool) (tried bench.Tried, err error) {
 	o := l.run.o
 	lists := bench.ListsOf(o, done)
 	if l.user != nil {
@@ -106,7 +106,7 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried ben
 		hook := checks.Hook(o.Hook, base, base, len(o.Epic.Checks))
 		lists = append(lists, bench.List{Attempt: engine.Attempt{Run: o.Run}, Checks: []checks.Check{hook}, Hook: true})
 	}
-	return l.try(ctx, base, lists, true)
+	return l.try(ctx, base, lists, proving)
 }
 
 // TryEpic runs the checks of the epic on a commit. The engine must be one of slots.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -42,8 +43,14 @@ func ways() [][]string {
 	return [][]string{own, append(slices.Clone(own), "--unshare-user")}
 }
 
-// Try finds out what starts: bubblewrap, found in the folders of path, else Landlock.
+// Try finds out what starts: bubblewrap, found in the folders of path, else Landlock; on macOS sandbox-exec.
 func Try(ctx context.Context, path string) (p Probe) {
+	if p.Program = []string{find("sandbox-exec", "/usr/bin")}; runtime.GOOS == "darwin" {
+		if _, err := try(ctx, path, &Wall{Kind: Seatbelt, Program: p.Program, Rules: []Rule{{"/", ReadOnly}}}); err == nil {
+			p.Kind = Seatbelt
+			return p
+		}
+	}
 	program, said := find("bwrap", path), ""
 	all := ways()
 	for i, first := range append(all, all...) {

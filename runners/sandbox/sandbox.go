@@ -25,6 +25,7 @@ const (
 	None       Kind = ""
 	Bubblewrap Kind = "bubblewrap"
 	Landlock   Kind = "Landlock"
+	Seatbelt   Kind = "sandbox-exec" // of macOS: untried, so only for those who require a sandbox
 )
 
 // The settings of relay.sandbox.
@@ -91,7 +92,8 @@ type Place struct {
 type Sandbox struct {
 	Place
 	Probe
-	Setting string // Auto, Require or Off
+	Setting string   // Auto, Require or Off
+	Outside []string // commands, of checks and set-up, that have no wall unless one is required
 }
 
 // Process describes a process that is about to start.
@@ -100,17 +102,20 @@ type Process struct {
 	Env  []string
 
 	Dir, CLI string // CLI is the type of the agent; "": none that relay knows
+	Run      string // the command of a check or set-up
+}
+
+func (s *Sandbox) isOutside(p Process) bool {
+	return (p.Role == Check || p.Role == SetUp) && slices.Contains(s.Outside, p.Run)
 }
 
 // Wall returns the wall for a process; nil if it has none. It fails if a wall is required and there is none.
 func (s *Sandbox) Wall(p Process) (*Wall, error) {
-	if s == nil || s.Setting == Off || p.Role == Bare {
+	if s == nil || s.Setting == Off || p.Role == Bare || s.Setting == Auto && (!s.Holds(p.CLI) || s.isOutside(p)) {
 		return nil, nil //nolint:nilnil // a process without a wall
 	}
-	if bare := s.Kind == None || s.Kind == Landlock && nests[p.CLI]; bare && s.Setting == Require {
+	if !s.Holds(p.CLI) {
 		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
-	} else if bare {
-		return nil, nil //nolint:nilnil // auto goes on without
 	}
 	r := s.rules(p)
 	w := &Wall{Kind: s.Kind, Program: s.Program, Bounds: s.Bounds, Title: Title + s.Root, Rules: r.sorted(), Env: r.env}
@@ -125,16 +130,31 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	return w, nil
 }
 
+// Holds reports whether there is a wall for the agents of a CLI; "": for other processes.
+func (s *Sandbox) Holds(cli string) bool {
+	able := s != nil && (s.Kind == Bubblewrap || s.Kind == Landlock || s.Kind == Seatbelt && s.Setting == Require)
+	return able && s.Setting != Off && (s.Kind == Bubblewrap || !nests[cli])
+}
+
 // Title begins the first argument of bubblewrap. The folder where the user typed the command follows it.
 const Title = "relay-sandbox:"
 
-// Posture says in one line what holds the processes of a run.
-func (s *Sandbox) Posture() string {
+// Posture says in one line what holds the processes of a run with agents of these CLIs.
+func (s *Sandbox) Posture(clis ...string) string {
 	switch {
 	case s.Kind == None:
 		return "none: " + s.Why
+	case s.Kind == Seatbelt && s.Setting == Require:
+		return "sandbox-exec, which relay has not tried yet"
+	case s.Kind == Seatbelt:
+		return "none: relay has not tried sandbox-exec yet, and uses it only with relay.sandbox: require"
 	case s.Kind == Landlock:
-		return "Landlock, without " + strings.Join(s.Lacks, ", ") + ": " + s.Why
+		outside := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(clis))), s.Holds)
+		bare := ""
+		if len(outside) > 0 {
+			bare = "; " + strings.Join(outside, ", ") + " outside of it, as its own sandbox does not start inside"
+		}
+		return "Landlock, without " + strings.Join(s.Lacks, ", ") + ": " + s.Why + bare
 	}
 	return string(s.Kind)
 }
@@ -155,6 +175,9 @@ func (w *Wall) Wraps() bool { return w != nil && w.Kind == Bubblewrap }
 
 // Wrap returns the program and the arguments that start a command inside the wall, in its folder.
 func (w *Wall) Wrap(program string, argv []string, dir string) (string, []string) {
+	if w != nil && w.Kind == Seatbelt {
+		return w.Program[0], append([]string{w.Program[0], "-p", w.profile(), program}, argv[1:]...)
+	}
 	if !w.Wraps() {
 		return program, argv
 	}

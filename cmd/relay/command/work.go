@@ -69,7 +69,7 @@ end the run.`,
 	f.Bool("review", false, "review each change")
 	f.Bool("no-review", false, "review no change")
 	f.String("isolation", "", "where tasks work; `HOW` is worktree, none or shared")
-	f.String("sandbox", "", "what agents and checks can reach; `HOW` is off, auto or require")
+	f.String("sandbox", "", "what agents and checks can reach; `HOW` is auto, require or off")
 	f.BoolVar(&opts.NeverAsk, "never-ask", false, "have agents ask you nothing, and wait for no answer")
 	f.BoolVar(&opts.AskNow, "ask-now", false, "do not wait for usage limits that agents have reported")
 	f.Float64("budget", 0, "start nothing more when this run has cost `USD`; 0: no limit")
@@ -160,7 +160,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 		opts.App.TellTop(p)
 		opts.WarnUnsigned(ctx, p)
 		opts.TellShared(ctx, p)
-		return errors.Join(cli.CheckSandbox(ctx, p), opts.CheckAgents(p, pl))
+		return errors.Join(cli.CheckSandbox(ctx, p, pl.Epic.Tasks), opts.CheckAgents(p, pl))
 	})
 	if err != nil {
 		return err
@@ -234,7 +234,7 @@ func runWorkList(ctx context.Context, opts workOptions, given *pflag.FlagSet) er
 		if t.Project, t.List, err = opts.listed(ctx, flags); err != nil {
 			return err
 		}
-		return errors.Join(cli.CheckSandbox(ctx, t.Project), opts.CheckListAgents(t.List))
+		return errors.Join(cli.CheckSandbox(ctx, t.Project, nil), opts.CheckListAgents(t.List))
 	})
 	if err != nil {
 		return err

@@ -62,6 +62,7 @@ func newLabAt(t *testing.T, root, plan, agent string) *lab {
 	sample(t)
 	l := &lab{t: t, root: root, home: filepath.Join(filepath.Dir(root), "home")}
 	l.env = []string{
+		"RELAY_SANDBOX=off", // what relay holds without one, as on hosts where none starts
 		"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "TZ=UTC", "LC_ALL=C.UTF-8", "TERM=dumb", "TMPDIR=" + t.TempDir(),
 		"RELAY_ISOLATION=none", "RELAY_INHIBIT_SLEEP=false", "RELAY_DISK_FLOOR_MIB=0", "RELAY_MEMORY_FLOOR_MIB=0", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + filepath.Join(l.home, ".gitconfig"),
 	}

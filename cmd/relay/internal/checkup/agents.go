@@ -164,17 +164,21 @@ func checkShell(c *checkup) {
 
 // checkSandbox says what holds the processes of a run.
 func checkSandbox(ctx context.Context, c *checkup) {
-	box := cli.Sandbox(ctx, c.project)
+	var tasks []epic.Task
+	if c.plan != nil {
+		tasks = c.plan.Epic.Tasks
+	}
+	box, posture := cli.Sandbox(ctx, c.project), cli.Posture(ctx, c.project, tasks)
 	state := OK
 	switch {
-	case box.Setting == sandbox.Off:
+	case posture == "":
 		return
-	case cli.CheckSandbox(ctx, c.project) != nil:
+	case cli.CheckSandbox(ctx, c.project, tasks) != nil:
 		state = Fail
 	case box.Kind != sandbox.Bubblewrap:
 		state = Warn
 	}
-	c.add(state, "sandbox", box.Posture(), box.Mend)
+	c.add(state, "sandbox", posture, box.Mend)
 }
 
 // patience is how long an agent may take, which the configuration can shorten.

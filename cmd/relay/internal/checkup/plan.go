@@ -87,7 +87,7 @@ func runChecks(ctx context.Context, c *checkup) {
 		c.fail("checks", err)
 		return
 	}
-	tried, err := bench.TryChecks(ctx, open, &o.LocalOptions, view.Ledger)
+	tried, err := bench.TryChecks(ctx, open, &o.LocalOptions, view.Ledger, true)
 	switch {
 	case err != nil:
 		c.fail("checks", err)

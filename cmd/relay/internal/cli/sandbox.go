@@ -5,11 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
+	"relay/epic"
 	"relay/epic/each"
 	"relay/runners"
 	"relay/runners/process"
@@ -41,13 +43,29 @@ func Sandbox(ctx context.Context, p *project.Project) *sandbox.Sandbox {
 	return p.Sandbox
 }
 
-// CheckSandbox fails if the user requires a sandbox and none starts.
-func CheckSandbox(ctx context.Context, p *project.Project) error {
+// Posture says in one line what holds the processes of work on tasks; "" if the user wants no sandbox.
+func Posture(ctx context.Context, p *project.Project, tasks []epic.Task) string {
 	box := Sandbox(ctx, p)
-	if box.Setting != sandbox.Require || box.Kind != sandbox.None {
+	if box.Setting == sandbox.Off {
+		return ""
+	}
+	return box.Posture(clis(p, tasks)...)
+}
+
+// CheckSandbox fails if the user requires a sandbox and none starts, or none for an agent that tasks may be given to.
+func CheckSandbox(ctx context.Context, p *project.Project, tasks []epic.Task) error {
+	box := Sandbox(ctx, p)
+	bare := slices.DeleteFunc(append([]string{""}, clis(p, tasks)...), box.Holds)
+	if box.Setting != sandbox.Require || len(bare) == 0 {
 		return nil
 	}
-	return &terminal.Hinted{Err: errors.New("relay.sandbox is require, and no sandbox starts: " + box.Why), Hint: box.Mend}
+	what := strings.TrimSuffix("no sandbox starts for "+bare[0], " for ")
+	return &terminal.Hinted{Err: errors.New("relay.sandbox is require, and " + what + ": " + box.Why), Hint: box.Mend}
+}
+
+// clis returns the types of the agents that tasks may be given to, and of their reviewers.
+func clis(p *project.Project, tasks []epic.Task) []string {
+	return each.Of(p.Agents.AllAsked(tasks), func(a project.Asked) string { return p.Config.Relay.Agents[a.Name].Type })
 }
 
 // walled starts each process inside the wall of its role.
@@ -66,7 +84,8 @@ func Walled(ctx context.Context, p *project.Project, sup process.Supervisor, cli
 func (w walled) Start(ctx context.Context, cmd process.Command) (_ process.Process, err error) {
 	if cmd.Wall == nil {
 		cmd.CLI = w.cli
-		if cmd.Wall, err = w.box.Wall(sandbox.Process{Role: cmd.Role, CLI: w.cli, Dir: cmd.Dir, Env: cmd.Env}); err != nil {
+		of := sandbox.Process{Role: cmd.Role, CLI: w.cli, Dir: cmd.Dir, Env: cmd.Env, Run: cmd.Argv[len(cmd.Argv)-1]}
+		if cmd.Wall, err = w.box.Wall(of); err != nil {
 			return nil, err
 		}
 	}

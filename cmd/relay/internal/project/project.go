@@ -311,6 +311,18 @@ func EffectiveYAML(p *Project) []byte {
 	return append([]byte("# The settings at the beginning of this run, and where they come from: relay config shows those of now.\n"), text...)
 }
 
+// LastEnded returns the folder of the last run in this checkout that ended; the top folder if there is none. A run whose files git tracks
+// may have come with a clone, and does not count.
+func LastEnded(ctx context.Context, p *Project) string {
+	ends := func(folder string) string { return ":(glob)" + p.Rel(filepath.Join(folder, "runs/*/report.json")) }
+	epics := filepath.Join(p.Home, ListedFolder, "*")
+	out, _ := p.Git.Run(ctx, git.Call{Args: []string{"ls-files", "--others", "-z", "--", ends(p.Home), ends(epics)}})
+	last := slices.MaxFunc(strings.Split(string(out), "\x00"), func(a, b string) int {
+		return cmp.Compare(filepath.Base(filepath.Dir(a)), filepath.Base(filepath.Dir(b)))
+	})
+	return filepath.Join(p.Root, filepath.Dir(last))
+}
+
 // RelayVersion returns the version of relay's module as the toolchain recorded it, with the commit it was built from if the program
 // belongs to the module.
 func RelayVersion() string {

@@ -25,6 +25,7 @@ type command struct {
 	guardian *process.Guardian
 	stop     *stopper
 	sleep    func() // lets the machine sleep again
+	bare     bool   // the last run before this command had no sandbox
 	until    time.Time
 	notifier *notify.Notifier
 
@@ -40,7 +41,7 @@ func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Cont
 	if err = cmp.Or(err, trust.Ask(ctx, a, t.Project, false)); err != nil {
 		return ctx, nil, errors.Join(err, t.Guardian.Close())
 	}
-	c := &command{app: a, guardian: t.Guardian, until: until, sleep: func() {}}
+	c := &command{app: a, guardian: t.Guardian, until: until, sleep: func() {}, bare: ranBare(ctx, t.Project)}
 	if t.Project.Config.Relay.InhibitSleep {
 		c.sleep = cli.HoldAwake(ctx, a.Environ, "relay work: "+what)
 	}

@@ -92,6 +92,10 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 			SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 		},
 		AgentOf: p.Agents.BriefFacts, CLIOf: p.Agents.CLIOf, Model: c.Model,
+		Outside: func(name string) bool {
+			box := cli.Sandbox(ctx, p)
+			return box.Holds("") && !box.Holds(c.Agents[name].Type)
+		},
 		Records: p.Records(), Sessions: project.SessionOptions(p, pl), Settings: project.LedgerSettings(p.Config), Head: p.HeadFile(),
 		Engines: o.App.Engines, Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
 	}
@@ -186,7 +190,7 @@ func (o *Options) CheckListAgents(list *project.List) error {
 
 // Refusal returns the error for which relay work would not begin, as far as relay knows before it begins; else nil.
 func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View) error {
-	if err := cmp.Or(trust.Ask(ctx, o.App, p, false), errors.Join(cli.CheckSandbox(ctx, p), o.CheckAgents(p, pl))); err != nil {
+	if err := cmp.Or(trust.Ask(ctx, o.App, p, false), errors.Join(cli.CheckSandbox(ctx, p, pl.Epic.Tasks), o.CheckAgents(p, pl))); err != nil {
 		return err
 	}
 	switch {

@@ -33,7 +33,6 @@ import (
 	"relay/orchestrator/telemetry"
 	"relay/orchestrator/verdict"
 	"relay/runners/process"
-	"relay/runners/sandbox"
 )
 
 // session is one epic of a relay work: a run, and after each relay reload another one, with the plan as it is by then.
@@ -124,8 +123,8 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	options.Drain, options.Asks = drain, s.asks
 	options.Telemetry = telemetry.Configure(s.o.App.Lookup)
 	options.Remarks = append(options.Telemetry.Problems, s.remarks...)
-	if s.project.Config.Relay.Sandbox != sandbox.Off {
-		options.Remarks = append(options.Remarks, "sandbox: "+cli.Sandbox(ctx, s.project).Posture())
+	if posture := cli.Posture(ctx, s.project, s.plan.Epic.Tasks); posture != "" {
+		options.Remarks = append(append(options.Remarks, "sandbox: "+posture), tryInside(ctx, s, &options)...)
 	}
 	options.Until = s.command.until
 	options.Spent = s.before

@@ -6,7 +6,6 @@
 package trust
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -76,16 +75,10 @@ func hash(v configs.Value) string {
 	return fmt.Sprintf("%x", sha256.Sum256(text))
 }
 
-// usedBefore returns whether the last run that ended used a setting. It reads what that run has left; a file that git tracks may have come
-// with a clone, and does not count. Values of variables are hidden there: only their names are compared.
+// usedBefore returns whether the last run that ended used a setting. It reads what that run has left. Values of variables are hidden there:
+// only their names are compared.
 func usedBefore(ctx context.Context, p *project.Project) func(configs.Value) bool {
-	ends := func(folder string) string { return ":(glob)" + p.Rel(filepath.Join(folder, "runs/*/report.json")) }
-	epics := filepath.Join(p.Home, project.ListedFolder, "*")
-	out, _ := p.Git.Run(ctx, git.Call{Args: []string{"ls-files", "--others", "-z", "--", ends(p.Home), ends(epics)}})
-	last := slices.MaxFunc(strings.Split(string(out), "\x00"), func(a, b string) int {
-		return cmp.Compare(filepath.Base(filepath.Dir(a)), filepath.Base(filepath.Dir(b)))
-	})
-	then, _ := os.ReadFile(filepath.Join(p.Root, filepath.Dir(last), "settings.yml"))
+	then, _ := os.ReadFile(filepath.Join(project.LastEnded(ctx, p), "settings.yml"))
 	now := string(project.EffectiveYAML(p))
 	return func(v configs.Value) bool {
 		key := "- key: " + v.Key + "\n"

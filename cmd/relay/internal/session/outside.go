@@ -1,0 +1,108 @@
+package session
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
+	"relay/epic"
+	"relay/epic/each"
+	"relay/epic/plaintext"
+	"relay/orchestrator"
+	"relay/orchestrator/bench"
+	"relay/orchestrator/engine"
+	"relay/runners/sandbox"
+)
+
+// walledRun matches what the report of a run in a sandbox notes.
+var walledRun = regexp.MustCompile(`"sandbox: (` + string(sandbox.Bubblewrap) + "|" + string(sandbox.Landlock) + `)\b`)
+
+// ranBare reports whether the last run of this checkout that ended had no sandbox: its commands may need what one refuses.
+func ranBare(ctx context.Context, p *project.Project) bool {
+	if p.Config.Relay.Sandbox != sandbox.Auto {
+		return false
+	}
+	report, err := os.ReadFile(filepath.Join(project.LastEnded(ctx, p), "report.json"))
+	return err == nil && !walledRun.Match(report)
+}
+
+// mostOutside is how many commands outside of the sandbox are named.
+const mostOutside = 20
+
+// tryInside has the set-up and the checks that fail only in the sandbox run outside until this relay work ends, if the last run had no
+// sandbox. It tries them on what the run begins from, before an agent has worked. It returns what to say of it.
+func tryInside(ctx context.Context, s *session, o *orchestrator.Options) (remarks []string) {
+	box := cli.Sandbox(ctx, s.project)
+	if !s.command.bare || s.reloads > 0 || !box.Holds("") {
+		return nil
+	}
+	if o.Isolation != engine.IsolationWorktree { // a trial would change the checkout before the run begins
+		list := s.plan.Epic.Checks
+		for _, t := range s.plan.Epic.Tasks {
+			list = slices.Concat(list, t.Checks)
+		}
+		box.Outside = each.Of(list, func(c epic.Check) string { return c.Run })
+		return []string{"sandbox: checks run outside in this run, as the last run had none; relay check --run tries them inside"}
+	}
+	s.command.say("trying set-up and checks in the sandbox, which the last run did not have")
+	found := onlyInside(ctx, s, o, box)
+	box.Outside = each.Of(found, func(f failing) string { return f.command })
+	for _, f := range found[:min(len(found), mostOutside)] {
+		remarks = append(remarks, "sandbox: outside in this run, as it fails only inside: "+f.command+plaintext.Fit(f.why, 300))
+	}
+	if more := len(found) - mostOutside; more > 0 {
+		remarks = append(remarks, "sandbox: and "+plaintext.Count(more, "more command"))
+	}
+	if len(found) > 0 {
+		remarks = append(remarks, "sandbox: from the next run on these run inside, too: relay.sandbox_write and relay.sandbox_sockets, in "+
+			"your own settings, allow what they need; relay check --run tries them")
+	}
+	return remarks
+}
+
+// failing is a command that fails in the sandbox, with why.
+type failing struct{ command, why string }
+
+// onlyInside returns the commands that fail inside and succeed outside. It finds none if a trial cannot be made: the run says why.
+func onlyInside(ctx context.Context, s *session, o *orchestrator.Options, box *sandbox.Sandbox) (found []failing) {
+	view, err := s.project.View(s.plan)
+	open, unknown := o.EngineFactory()
+	if err != nil || unknown != nil {
+		return nil
+	}
+	try := func(outside []failing) bench.Tried {
+		box.Outside = each.Of(outside, func(f failing) string { return f.command })
+		tried, err := bench.TryChecks(ctx, open, &o.LocalOptions, view.Ledger, false)
+		if err != nil {
+			tried.Unready = err.Error()
+		}
+		return tried
+	}
+	inside := try(nil)
+	if why := inside.Unready; why != "" {
+		found = each.Of(o.Worktree.Setup, func(line string) failing { return failing{line, ""} })
+		if inside = try(found); inside.Unready != "" || len(found) == 0 {
+			return nil
+		}
+		found[len(found)-1].why = ": " + why
+	}
+	red := slices.Clone(found)
+	for _, c := range inside.Checks {
+		if !c.Passed {
+			red = append(red, failing{c.Check.Run, ": " + c.Said})
+		}
+	}
+	if len(red) == len(found) {
+		return found
+	}
+	for i, c := range try(red).Checks {
+		if before := inside.Checks[min(i, len(inside.Checks)-1)]; c.Passed && !before.Passed && before.Check.Run == c.Check.Run {
+			found = append(found, failing{c.Check.Run, ": " + before.Said})
+		}
+	}
+	return slices.CompactFunc(found, func(a, b failing) bool { return a.command == b.command })
+}
