@@ -220,6 +220,7 @@ type Receipt struct {
 	Change        string          `json:"change,omitempty" yaml:"change,omitempty" text:"own"` // digest of the files, when a failed check printed nothing
 	Statement     `yaml:",inline"`
 	Salvage       string    `json:"salvage,omitempty" yaml:"salvage,omitempty" text:"own"`     // ref with work that did not land
+	Refused       []string  `json:"refused,omitempty" yaml:"refused,omitempty"`                // by the sandbox, to its agent
 	Kept          []string  `json:"also_kept,omitempty" yaml:"also_kept,omitempty" text:"own"` // further refs: what its agent left elsewhere
 	Contested     []string  `json:"contested,omitempty" yaml:"contested,omitempty"`            // files over which it could not land
 	WeakerTests   []string  `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"`      // tests that prove less, or something else
@@ -263,18 +264,17 @@ type CheckRuns []CheckRun
 
 // CheckRun is one acceptance command as relay ran it.
 type CheckRun struct {
-	Name     string  `json:"name" yaml:"name" max:"200"`
-	ExitCode int     `json:"exit_code" yaml:"exit_code"`
-	Seconds  float64 `json:"seconds" yaml:"seconds"`
-	Log      string  `json:"log,omitempty" yaml:"log,omitempty" text:"own"` // path below the relay folder
-	SHA256   string  `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty" text:"-"`
-	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty" max:"4096" text:"block"` // end of a failed check's output, at most 4 KiB
-	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty" text:"own"`
-	// FailedTests and RanTests are what it printed of its tests, see package checks; 0 when it did not say.
-	FailedTests int `json:"failed_tests,omitempty" yaml:"failed_tests,omitempty"`
-	RanTests    int `json:"ran_tests,omitempty" yaml:"ran_tests,omitempty"`
-	// Attribution says what the check did before the work and after it; empty: it did not run before.
-	Attribution Attribution `json:"attribution,omitempty" yaml:"attribution,omitempty"`
+	Name        string      `json:"name" yaml:"name" max:"200"`
+	ExitCode    int         `json:"exit_code" yaml:"exit_code"`
+	Seconds     float64     `json:"seconds" yaml:"seconds"`
+	Log         string      `json:"log,omitempty" yaml:"log,omitempty" text:"own"` // path below the relay folder
+	SHA256      string      `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty" text:"-"`
+	Tail        string      `json:"tail,omitempty" yaml:"tail,omitempty" max:"4096" text:"block"` // end of a failed check's output, at most 4 KiB
+	Phase       string      `json:"phase,omitempty" yaml:"phase,omitempty" text:"own"`
+	FailedTests int         `json:"failed_tests,omitempty" yaml:"failed_tests,omitempty"` // what it printed of them; 0: nothing
+	RanTests    int         `json:"ran_tests,omitempty" yaml:"ran_tests,omitempty"`
+	Attribution Attribution `json:"attribution,omitempty" yaml:"attribution,omitempty"` // before the work and after it; "": it did not run before
+	Refused     []string    `json:"refused,omitempty" yaml:"refused,omitempty"`         // by the sandbox, when it failed
 }
 
 var phaseWords = map[string]string{PhaseBaseline: "before the work", PhaseTask: "check of the task", PhaseMerged: "check of the epic"}

@@ -64,6 +64,9 @@ var states = map[string]state{
 	"opencode": {"", []string{".local/share/opencode", ".local/state/opencode", ".cache/opencode"}, nil, []string{"log", "storage"}},
 }
 
+// Knows reports whether relay knows the CLI of a type.
+func Knows(cli string) bool { return len(states[cli].places) > 0 }
+
 // nests are the CLIs with a sandbox of their own that starts inside bubblewrap, but not inside Landlock.
 var nests = map[string]bool{"codex": true}
 
@@ -100,7 +103,13 @@ func (s *Sandbox) rules(p Process) *ruleset {
 		r.set(Writable, s.Git)
 	}
 	r.own(s, works)
+	for _, path := range s.Write {
+		_ = os.MkdirAll(path, 0o700) // only what exists can be opened
+	}
 	r.set(Writable, s.Write...)
+	for _, path := range p.Allow {
+		r.set(Writable, strings.Replace(path, "~", home, 1))
+	}
 	r.set(ReadOnly, s.Sockets...)
 	r.reveal(slices.Concat([]string{home, s.Root, s.Git}, filepath.SplitList(r.variable("PATH")))...)
 	return r
@@ -142,6 +151,9 @@ func (r *ruleset) own(s *Sandbox, works bool) {
 		return
 	}
 	cache := filepath.Join(s.State, "caches", filepath.Base(s.Slots), map[bool]string{false: "agents", true: "checks"}[works])
+	if r.process.Allow != nil { // agents' code has written the others
+		cache = filepath.Join(filepath.Dir(cache), "trials")
+	}
 	_ = os.MkdirAll(cache, 0o700) // tools say so
 	r.set(Writable, cache)
 	for _, name := range caches {
