@@ -94,7 +94,8 @@ type Process struct {
 	Role Role
 	Env  []string
 
-	Dir, CLI string // CLI is the type of the agent; "": none that relay knows
+	Dir, CLI string   // CLI is the type of the agent; "": none that relay knows
+	Allow    []string // what Refused has returned: it is tried whether the process succeeds with that
 }
 
 // Wall returns the wall for a process; nil if it has none. It fails if a wall is required and there is none.
@@ -102,9 +103,13 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	if s == nil || s.Setting == Off || p.Role == Bare {
 		return nil, nil //nolint:nilnil // a process without a wall
 	}
+	outside := slices.ContainsFunc(p.Allow, func(path string) bool { return guarded.MatchString(path) || s.Setting == Require && isSocket(path) })
+	if outside && s.Setting == Require {
+		return nil, ErrUntried
+	}
 	if bare := s.Kind == None || s.Kind == Landlock && nests[p.CLI]; bare && s.Setting == Require {
 		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
-	} else if bare {
+	} else if bare || outside {
 		return nil, nil //nolint:nilnil // auto goes on without
 	}
 	r := s.rules(p)
