@@ -12,6 +12,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"relay/attempts"
@@ -33,6 +34,8 @@ type Benches struct {
 	Tools   *provision.ConfigWatch
 	Env     func(a engine.Attempt, ofEpic bool) []string // of set-up commands
 	Results *checks.Cache
+	Mine    string       // the commit that the user had checked out when the run began; "": it may have work of agents
+	refused sync.Map     // by command: what refuses has found
 	Busy    atomic.Int32 // attempts, and slots in which checks run
 }
 
@@ -45,7 +48,8 @@ func (b *Benches) Ask(ctx context.Context, q checks.Question, tr *Trouble, visit
 }
 
 func (b *Benches) asker() *Asker {
-	return &Asker{Checks: b.Checks, Results: b.Results, Room: func(q checks.Question) Room { return &slotBench{b: b, q: q} }}
+	room := func(q checks.Question) Room { return &slotBench{b: b, q: q} }
+	return &Asker{Checks: b.Checks, Results: b.Results, Room: room, Trials: b}
 }
 
 // Again asks a check of the epic again what it says of the commit that a work is put on, when it fails on the work.
@@ -92,7 +96,7 @@ func (s *slotBench) Enter(ctx context.Context, tr *Trouble) (at checks.Location,
 	if err := s.fill(ctx); err != nil {
 		return at, err
 	}
-	at = checks.Location{Attempt: s.q.Attempt, Logs: s.q.Logs, Dir: s.dir}
+	at = checks.Location{Attempt: s.q.Attempt, Logs: s.q.Logs, Dir: s.dir, Allow: s.q.Allow}
 	at.Env = func(env []string) []string { return Env(s.b.Checks.Options, at.Dir, env) }
 	if err := s.b.Provision(ctx, at, s.fill, s.q.OfEpic(), tr); err != nil || tr.SetUp == "" || s.q.From == "" {
 		return at, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -34,7 +35,11 @@ func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error
 	pauses := []time.Duration{wait / 30, wait * 2 / 15, wait / 2}
 	for ; ; s.try++ {
 		began := time.Now()
-		if err := s.run(ctx); err != nil || len(s.tr.Runs) == 0 || s.try >= len(pauses) {
+		if err := s.run(ctx); err != nil || len(s.tr.Runs) == 0 || s.try >= len(pauses) || s.at.Allow != nil {
+			return err
+		}
+		refused, err := refuses(ctx, s.Benches, checks.Question{Attempt: s.at.Attempt, Logs: s.at.Logs}, s.tr.Runs[0])
+		if s.tr.Refused = refused; err != nil || refused != "" {
 			return err
 		}
 		if time.Since(began) > slowSetUp {
@@ -64,7 +69,7 @@ func (s *setUp) run(ctx context.Context) error {
 	o := s.Checks.Options
 	for i, line := range o.Worktree.Setup {
 		req := command.ShellRequest{
-			Mark: s.at.Attempt.Mark(), Role: sandbox.SetUp, Dir: s.at.Dir, Run: line, Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)),
+			Mark: s.at.Attempt.Mark(), Role: sandbox.SetUp, Allow: s.at.Allow, Dir: s.at.Dir, Run: line, Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)),
 			Wall: o.Worktree.SetupWall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
 			Log: filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup.log", i+1)),
 		}
@@ -88,7 +93,7 @@ func (s *setUp) run(ctx context.Context) error {
 			s.failed = ending(report, req.Wall)
 			s.tr.SetUp = fmt.Sprintf("set-up command %q: %s", line, checks.With(s.failed, checks.Said(req.Log)))
 			s.tr.Runs = append(s.tr.Runs, attempts.CheckRun{
-				Name: line, ExitCode: report.Exit.Code, Tail: report.Tail,
+				Name: line, ExitCode: report.Exit.Code, Tail: report.Tail, Refused: strings.Fields(report.Exit.Refused),
 				Log: relayfiles.Relative(o.Dir, req.Log), SHA256: checks.LogSum(req.Log), Phase: attempts.PhaseBaseline,
 			})
 			return nil

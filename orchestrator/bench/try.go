@@ -33,8 +33,9 @@ type TriedCheck struct {
 	How       string // it ended, when it did not pass
 	TimedOut  bool
 	Run       attempts.CheckRun
-	Later     bool // all its tasks wait for others: these may bring what it lacks
-	Hook      bool // it is the user's pre-commit hook, which had nothing to say something of
+	Refused   string // it fails in the sandbox alone: what that refuses it
+	Later     bool   // all its tasks wait for others: these may bring what it lacks
+	Hook      bool   // it is the user's pre-commit hook, which had nothing to say something of
 
 	Said   string   // when it did not pass: the line of its output that says most, else how it ended
 	Doubt  string   // why it may fail, whatever its tasks do
@@ -45,6 +46,7 @@ type TriedCheck struct {
 // Tried holds the results of all of them.
 type Tried struct {
 	Checks  []TriedCheck
+	Refused []string // by the sandbox
 	Unready string   // why checkouts cannot be set up, if so
 	Changed []string // files of the user's checkout, while the checks ran there
 }
@@ -102,7 +104,7 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bo
 			var tr Trouble
 			list.Attempt.Base = base
 			logs := relayfiles.Of(b.Checks.Options.Dir, list.Attempt).Checks
-			q := checks.Question{Attempt: list.Attempt, Logs: logs, Commit: base, Checks: list.Checks}
+			q := checks.Question{Attempt: list.Attempt, Logs: logs, Commit: base, Checks: list.Checks, Mine: proving}
 			_, _, err := b.asker().run(working, q, &tr, func(check checks.Check, result checks.Result) (bool, error) {
 				results[i] = append(results[i], list.Result(working, b.Checks, check, result, base))
 				return true, nil
@@ -112,6 +114,9 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bo
 			}
 			mu.Lock()
 			defer mu.Unlock()
+			for _, run := range append(each.Of(results[i], func(t TriedCheck) attempts.CheckRun { return t.Run }), tr.Runs...) {
+				tried.Refused = append(tried.Refused, run.Refused...)
+			}
 			tried.Unready = plaintext.FirstOf(tried.Unready, verdict.Unready(tr.Mishap))
 			return err
 		})
@@ -127,7 +132,7 @@ func (l List) Result(ctx context.Context, r *checks.Runner, check checks.Check, 
 	c.Index, c.Title = check.Index, l.Attempt.Task.Title
 	c.NoTest, c.Doubt = s.NoTest && !addsTests(checks.Files(ctx, r.Home, base), l.files), r.Doubt(ctx, check, s.Run, base)
 	if !c.Passed {
-		c.How, c.CannotRun = r.Why(check, s), r.CannotRun(ctx, check, s.Run, base)
+		c.How, c.Refused, c.CannotRun = r.Why(check, s), s.Refused, r.CannotRun(ctx, check, s.Run, base)
 		said := strings.TrimPrefix(plaintext.FirstOf(r.Briefly(check, s), c.How), check.Name+": ")
 		c.Said = strings.TrimPrefix(said, fmt.Sprintf("exit status %d: ", s.Run.ExitCode))
 	}

@@ -60,6 +60,8 @@ func (r *Runner) HoldBack(ctx context.Context, a engine.Attempt, check Check, s 
 	switch {
 	case s.Passed():
 		r.passed.Store(check.Name, true)
+	case s.Refused != "":
+		why = s.Refused
 	case s.Red():
 		why = r.CannotRun(ctx, check, s.Run, a.Base)
 	case s.TimedOut && check.OfEpic && !passed:

@@ -34,6 +34,7 @@ const (
 	OnTip     = "-tip"
 	OnEnd     = "-end"
 	OnAgain   = "-again"     // what failed on the base or on the tip
+	OnAllowed = "-allowed"   // with what the sandbox refused
 	OnOld     = "-old-tests" // on the work with the tests of its base
 	OnEmptied = "-emptied"   // on the work without the content of its code
 )

@@ -20,6 +20,8 @@ type Question struct {
 	Empty   []string                 // files that are emptied
 	Red     func(Check, Result) bool // whether a check is known to fail so without the work, too: then it is not repeated; nil: none is
 	Takes   func(path string) bool   // which rewritten files a work takes in; nil: lock files of package managers
+	Mine    bool                     // the commands are the user's: what the sandbox refuses them is tried
+	Allow   []string                 // as in Location
 	Anew    bool                     // nothing that is known is believed, and what is said is not remembered
 }
 
@@ -41,7 +43,7 @@ func (q Question) Lists() []Question {
 }
 
 // OfEpic reports whether a list is the epic's, which is about no task.
-func (q Question) OfEpic() bool { return q.Checks[0].OfEpic }
+func (q Question) OfEpic() bool { return len(q.Checks) > 0 && q.Checks[0].OfEpic }
 
 // Protected returns the files that no check of a list may change.
 func (q Question) Protected(plan *epic.Epic) []string {

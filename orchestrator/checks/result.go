@@ -26,6 +26,7 @@ type Result struct {
 	Flaky    *Result     // it failed so first, and then passed alone; nil: it did not
 	NoTest   bool        // its output says that it ran no test
 	Twice    bool        // it failed again when it was repeated
+	Refused  string      // it succeeds, on the same commit, with what the sandbox refuses it: what that is
 	Said     []string    // lines of its output that say why it failed
 	Changed  []string    // protected files that were changed while it ran, and put back
 	Rewrote  []Rewritten // files that its list has written and git would commit; only the last of a list knows

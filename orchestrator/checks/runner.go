@@ -45,6 +45,7 @@ type Location struct {
 	Logs    string                      // folder
 	Dir     string                      // root of the checkout
 	Env     func(env []string) []string // adds variables of the checkout's own; nil: it has none
+	Allow   []string                    // of what the sandbox refuses, for a trial; nil: it is none
 }
 
 // Run runs one check, the user's own text. The error is a fault of relay's own machine.
@@ -79,7 +80,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	}
 	start := r.Now()
 	report, err := command.RunShell(ctx, r.Options.Supervisor, command.ShellRequest{
-		Mark: at.Attempt.Mark(), Dir: at.Dir, Run: check.Run, Log: log, Env: env,
+		Mark: at.Attempt.Mark(), Dir: at.Dir, Run: check.Run, Log: log, Env: env, Allow: at.Allow,
 		Wall: wall(r, check), StopGrace: r.Options.Limits.StopGrace, Cap: r.Options.Limits.OutputCap,
 	})
 	if err != nil {
@@ -90,7 +91,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 		Log: relayfiles.Relative(r.Options.Dir, log), SHA256: LogSum(log), Phase: check.Phase,
 	}
 	if report.Exit.Code != 0 {
-		run.Tail, run.Refused = report.Tail, report.Exit.Refused
+		run.Tail, run.Refused = report.Tail, strings.Fields(report.Exit.Refused)
 	}
 	tests := CountTests(report.Output)
 	run.FailedTests, run.RanTests = tests.Failed, tests.Ran
@@ -212,7 +213,7 @@ func why(r *Runner, check Check, s Result, exit process.Exit, said []string) str
 	if s.TimedOut {
 		how = check.Name + " " + TooMuch(s.Flooded, wall(r, check))
 	}
-	if words := sandbox.Words(s.Run.Refused); words != "" {
+	if words := sandbox.Words(s.Run.Refused, s.Refused); words != "" {
 		said = append(slices.Clip(said), words)
 	}
 	return With(how, said)

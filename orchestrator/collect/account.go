@@ -15,6 +15,7 @@ import (
 	"relay/orchestrator/verdict"
 	"relay/review"
 	"relay/runners"
+	"relay/runners/sandbox"
 )
 
 // Account is what is known of an attempt besides the evidence: what the ledger will record, and what its further turns need.
@@ -52,6 +53,11 @@ func (f *Account) Spend(turn engine.Result) {
 // Record fills in what the ledger records of the ruling.
 func (f *Account) Record(e *verdict.Evidence, r verdict.Ruling) {
 	f.Rule(e, r)
+	for _, c := range f.Receipt.Checks {
+		f.Receipt.Refused = append(f.Receipt.Refused, c.Refused...)
+	}
+	f.Receipt.Refused = slices.Compact(slices.Sorted(slices.Values(f.Receipt.Refused)))
+	f.Note("refused", sandbox.Words(f.Receipt.Refused, f.Receipt.ErrorSummary))
 	if used := engine.UsageOf(f.Used); !r.Lands() && f.Session != "" && used != f.Usage {
 		f.Receipt.SessionUsage = &used // a later attempt may continue it
 	}
@@ -74,7 +80,7 @@ func AccountOf(r runners.Report) Account {
 		Used:   r.Usage,
 		End:    verdict.TurnEnd{Is: r.Outcome, Said: r.Detail, Session: r.Session != ""},
 	}
-	f.Receipt.Refused = r.Exit.Refused
+	f.Receipt.Refused = strings.Fields(r.Exit.Refused)
 	switch {
 	case r.Result != nil:
 		f.recordClaim(r.Result)

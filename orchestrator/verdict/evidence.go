@@ -1,8 +1,8 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 
 	"relay/attempts"
 	"relay/epic/plaintext"
@@ -49,6 +49,7 @@ type Mishap struct {
 	Unseen  string `json:"unseen,omitempty"`  // the process that watched this command died
 	Spoiled bool   `json:"spoiled,omitempty"` // what git knows of the checkout was changed while the commands ran
 	SetUp   string `json:"set_up,omitempty"`  // the set-up failed: which command, and how it ended
+	Refused string `json:"refused,omitempty"` // a command of the user's fails in the sandbox: what that refuses it
 	ByWork  bool   `json:"by_work,omitempty"` // SetUp succeeds without the work
 	Offline string `json:"gone,omitempty"`    // a check that had passed on the base fails there now: how
 }
@@ -234,41 +235,21 @@ func (p gathered) lack(wanted ...Part) Part {
 }
 
 // mishap returns what kept commands of the attempt from saying anything.
-func (e *Evidence) mishap() (m Mishap) {
-	var all []Mishap
-	if e.Ready != nil {
-		all = append(all, e.Ready.Mishap)
-	}
-	if e.Base != nil {
-		all = append(all, e.Base.Mishap)
-	}
-	if e.Checks != nil {
-		all = append(all, e.Checks.Mishap)
-	}
-	if e.Hook != nil {
-		all = append(all, e.Hook.Mishap)
-	}
-	if e.Old != nil {
-		all = append(all, e.Old.Mishap)
-	}
-	for _, m := range all {
-		if m != (Mishap{}) {
-			return m
-		}
-	}
-	return Mishap{}
+func (e *Evidence) mishap() Mishap {
+	return cmp.Or(
+		cmp.Or(e.Ready, &Ready{}).Mishap, cmp.Or(e.Base, &Before{}).Mishap, cmp.Or(e.Checks, &Runs{}).Mishap, cmp.Or(e.Hook, &Hook{}).Mishap,
+		cmp.Or(e.Old, &Old{}).Mishap,
+	)
 }
 
 // against returns the first check that speaks against the work.
 func (e *Evidence) against() (r Run, yes bool) {
-	if e.Checks == nil {
-		return r, false
+	for _, r := range cmp.Or(e.Checks, &Runs{}).Runs {
+		if r.fails() {
+			return r, true
+		}
 	}
-	at := slices.IndexFunc(e.Checks.Runs, Run.fails)
-	if at < 0 {
-		return r, false
-	}
-	return e.Checks.Runs[at], true
+	return r, false
 }
 
 // presumed reports whether evidence decides in place of a result that the agent did not give.
@@ -314,7 +295,7 @@ func Unready(m Mishap) string {
 	if m.Stopped != "" {
 		return "the run was stopped " + m.Stopped
 	}
-	return m.SetUp
+	return plaintext.FirstOf(m.Refused, m.SetUp)
 }
 
 // GoesOnFrom says what an attempt continues from.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/review"
 )
@@ -186,14 +187,10 @@ func Reopens(rec attempts.TaskRecord, tip string) bool {
 // Uncharged returns the number of attempts that ended without result through no fault of the agent. Attempts that relay
 // itself stopped, also for a budget that was spent, are not among them, so that any number of Ctrl-C costs nothing.
 func Uncharged(rec attempts.TaskRecord) int {
-	n := 0
-	for _, a := range rec.SinceReset() {
+	return len(each.Where(rec.SinceReset(), func(a attempts.Attempt) (int, bool) {
 		over := !a.EndedAt.IsZero() && a.Result != attempts.ResultSuccess && a.Result != attempts.ResultInterrupted
-		if over && !a.Charged && !ClassOf(a.Outcome).neverGates {
-			n++
-		}
-	}
-	return n
+		return a.ID, over && !a.Charged && !ClassOf(a.Outcome).neverGates
+	}))
 }
 
 // mostAsked is how often a run waits for a person's answer to the same task.
@@ -204,13 +201,7 @@ func AwaitsAnswer(rec attempts.TaskRecord) bool { return endedAs(rec, attempts.A
 
 // endedAs returns the number of attempts with this outcome since the last ungate or retry.
 func endedAs(rec attempts.TaskRecord, o attempts.Outcome) int {
-	n := 0
-	for _, a := range rec.SinceReset() {
-		if a.Outcome == o {
-			n++
-		}
-	}
-	return n
+	return len(each.Where(rec.SinceReset(), func(a attempts.Attempt) (int, bool) { return a.ID, a.Outcome == o }))
 }
 
 // repeated gates a task whose last charged attempt failed with the same error, or whose last two errors are those of the two attempts

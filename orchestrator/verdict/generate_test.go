@@ -103,7 +103,7 @@ func (m maker) mishap(n int) (mishap Mishap) {
 	case 2:
 		mishap.Spoiled = true
 	case 3:
-		mishap.SetUp = m.word(1)
+		mishap.SetUp, mishap.Refused = m.word(1), m.word(2)
 	}
 	return mishap
 }

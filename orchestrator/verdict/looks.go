@@ -90,9 +90,7 @@ var looks = []look{
 	{
 		Cause: "flaky again",
 		Seen:  "a check fails and passes when it is repeated, for the second time on work of this task",
-		found: func(e *Evidence) []string {
-			return slices.Clone(e.Checks.Flaky)
-		},
+		found: func(e *Evidence) []string { return slices.Clone(e.Checks.Flaky) },
 	},
 	{
 		Cause: "done already",

@@ -96,6 +96,15 @@ var machineRows = []row{
 	},
 	lostRow,
 	spoiledRow,
+	{
+		Cause: "refused by the sandbox", Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
+		Seen: "a set-up command, or a check without which nothing would prove the work, fails in the sandbox on a commit without agents' work, " +
+			"and succeeds there with what its output says that the sandbox refuses; `require` does not try what has no setting",
+		Often: "once in the sandbox, once with that allowed",
+		Lifts: "the settings that its words name",
+		holds: func(e *Evidence) bool { return e.mishap().Refused != "" },
+		words: func(e *Evidence) string { return e.mishap().Refused },
+	},
 	setUpRow,
 	unknownRow,
 	{

@@ -148,10 +148,7 @@ func notDone(e *Evidence) string {
 		return off
 	}
 	r, yes := e.against()
-	if !yes {
-		return onlyExcused(e.Checks)
-	}
-	if r.Changed != "" || cannotRun(e) {
+	if !yes || r.Changed != "" || cannotRun(e) {
 		return onlyExcused(e.Checks)
 	}
 	return redWords(e, r)

@@ -72,6 +72,18 @@ var machineCases = []rowCase{
 		Ruling{"set-up failed", attempts.Environment, attempts.MissingDependency, "", false, Resume, "npm ci: exit status 1", ""},
 	},
 	{
+		func(e *Evidence) {
+			e.Ready.SetUp, e.Ready.Refused = "npm ci: exit status 1", "npm ci: the sandbox refuses ~/.tool"
+		},
+		Ruling{"refused by the sandbox", attempts.Environment, attempts.MissingDependency, "", true, Hold, "npm ci: the sandbox refuses ~/.tool", ""},
+	},
+	{
+		func(e *Evidence) {
+			e.Base.CannotRun, e.Base.Refused = "unit: the sandbox refuses ~/.tool", "unit: the sandbox refuses ~/.tool"
+		},
+		Ruling{"refused by the sandbox", attempts.Environment, attempts.MissingDependency, "", true, Hold, "unit: the sandbox refuses ~/.tool", ""},
+	},
+	{
 		func(e *Evidence) { e.Checks.Offline = "make test: exit status 2 on 0a1b2c too" },
 		Ruling{"nothing is known", attempts.Environment, attempts.TestFailure, "", false, Resume, "make test: exit status 2 on 0a1b2c too", ""},
 	},

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +85,7 @@ func (j *Journal) addToNight(e attempts.Event) {
 		note := Note{At: e.At, Kind: kind, Task: e.Task, Attempt: e.Attempt, Text: text}
 		if kind == "switch" {
 			j.Switches = append(j.Switches, note)
-		} else if kind != "" {
+		} else if kind != "" && (kind != "refused" || !slices.ContainsFunc(j.Notes, func(n Note) bool { return n.Text == text })) {
 			j.Notes = append(j.Notes, note)
 		}
 	}

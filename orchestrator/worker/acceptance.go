@@ -65,13 +65,13 @@ func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 	f, r := &t.f, t.run.checks
 	f.OnBase = make(checks.Baseline)
 	q := ac.question(t.a.Base, checks.On(checks.OnBase, checks.List(t.a.Task.Checks, ac.t.run.epicChecks())))
-	q.Before = true
+	q.Before, q.Mine = true, true
 	var tr bench.Trouble
 	err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 		f.OnBase[check.Key()] = s
 		why, note := r.HoldBack(ctx, t.a, check, s)
 		if f.Note("check", note); why != "" {
-			b.CannotRun, s.Run.Phase = why, attempts.PhaseBaseline
+			b.CannotRun, tr.Refused, s.Run.Phase = why, s.Refused, attempts.PhaseBaseline
 			f.Receipt.Checks = append(f.Receipt.Checks, s.Run)
 		}
 		return why == "" || s.TimedOut, nil // only a whole list is remembered, and the next task need not wait as long

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"relay/epic"
 	"relay/orchestrator/bench"
@@ -22,8 +23,7 @@ import (
 )
 
 // slotEngine is the [engine.Engine] that gives each task a repository of its own (a slot) and lands what they make on the epic's
-// integration branch. The user's checkout is not touched. A slot is used for one task after another: to make one costs seconds in a
-// large repository.
+// integration branch. It does not touch the user's checkout. It uses a slot for one task after another: making one can take seconds.
 type slotEngine struct {
 	run      *workspace
 	benches  *bench.Benches
@@ -53,6 +53,9 @@ func newSlotEngine(g *workspace) *slotEngine {
 	s.benches = &bench.Benches{
 		Checks: g.checks, Pool: pool, Slots: s.slots, Files: files, Tools: g.guard.Tools, Env: g.guard.CommandEnv,
 		Results: checks.NewCache(),
+	}
+	if from := g.origin.From; from != "" && !strings.HasPrefix(from, "relay/") { // these branches have what no person has taken
+		s.benches.Mine = g.trusted
 	}
 	s.merger = &merge.Merger{
 		Home: g.home, Options: g.o, Branch: branch, Guard: guard, Config: g.guard.Tools, Tasks: s.branches, Work: mergeWork{s},

@@ -20,6 +20,7 @@ import (
 type ShellRequest struct {
 	Mark      string
 	Role      sandbox.Role // "": a check
+	Allow     []string     // as in process.Command
 	Dir       string
 	Run       string // for bash -c, without bash for sh -c
 	Log       string // stdout and stderr go here, as they come
@@ -67,7 +68,7 @@ func RunShell(ctx context.Context, sup process.Supervisor, req ShellRequest) (Sh
 		Supervisor: sup,
 		Command: process.Command{
 			Argv: argv, Env: req.Env, Dir: req.Dir, Stdout: req.Log, Stderr: req.Log, End: req.End,
-			Mark: req.Mark, StopGrace: req.StopGrace, Role: cmp.Or(req.Role, sandbox.Check),
+			Mark: req.Mark, StopGrace: req.StopGrace, Role: cmp.Or(req.Role, sandbox.Check), Allow: req.Allow,
 		},
 		ReadLine: func([]byte) {}, // ignores the lines; reading past the cap gives the space back to the disk
 		Limits:   runners.Limits{Wall: req.Wall, StopGrace: req.StopGrace, TranscriptCap: req.Cap},

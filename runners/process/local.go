@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -118,7 +119,7 @@ func (l *Local) watch(c *child) {
 	stopped := c.leaderDied()
 	killed := stopped && c.linger()
 	exit, strays := l.procTable.bury(c)
-	exit.Strays, exit.Elapsed, exit.Stopped, exit.Refused = strays, elapsed, stopped, c.network.Close()
+	exit.Strays, exit.Elapsed, exit.Stopped, exit.Refused = strays, elapsed, stopped, strings.Join(c.network.Close(), " ")
 	exit.Killed = stopped && (killed || c.killed.Load())
 	l.finish(c, c.when(exit))
 }

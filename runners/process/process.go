@@ -53,6 +53,8 @@ type Command struct {
 	Role sandbox.Role  `json:"role,omitempty"` // what it is for; with CLI, the type of the agent, it decides the wall
 	CLI  string        `json:"cli,omitempty"`
 	Wall *sandbox.Wall `json:"wall,omitempty"` // what it is started in; nil: nothing holds it
+
+	Allow []string `json:"-"` // of what the sandbox has refused it before: a trial
 }
 
 // Exit records how a process ended.
@@ -65,7 +67,9 @@ type Exit struct {
 	Lost    bool          `json:"lost,omitempty"`    // the guardian died: the end was not seen
 	Elapsed time.Duration `json:"elapsed"`
 
+	Refused string `json:"refused,omitempty"` // paths and hosts by the sandbox, with spaces between: see sandbox.Wall.Refused
+	Barred  bool   `json:"barred,omitempty"`  // by the sandbox: its program cannot even print its version there
+
 	StoppedAt time.Time `json:"stopped_at,omitzero"` // when we asked it to stop
 	Said      int64     `json:"said,omitempty"`      // bytes of its Stdout by then
-	Refused   []string  `json:"refused,omitempty"`   // by the sandbox: hosts
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -93,7 +94,7 @@ func (l *Link) Open(lock sync.Locker) {
 				listener, err = listenInside(lock, bwrap.Pid, port)
 			}
 			if err != nil {
-				l.refuse("all: " + err.Error())
+				l.refuse("all:" + strings.ReplaceAll(err.Error(), " ", "-")) // one word, as hosts are
 				return
 			}
 			l.listen(listener, map[bool]string{true: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}[port != proxyPort])

@@ -92,14 +92,8 @@ func (l *Link) refuse(host string) {
 	}
 }
 
-// Words says what the sandbox refused, and the setting that allows it; "" if that is nothing.
-func Words(refused []string) string {
-	list := strings.Join(refused, ", ")
-	if list == "" {
-		return ""
-	}
-	return "the sandbox refuses " + list + "; to allow that: relay.sandbox_network.checks: [" + list + "]"
-}
+// isHost reports whether what a process was refused is a host, not a path.
+func isHost(refused string) bool { return !strings.ContainsAny(refused, "/~") }
 
 // listing returns a host and its port as a list has them.
 func listing(host, port string) string {

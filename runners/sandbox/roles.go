@@ -83,6 +83,9 @@ var providers = map[string][]string{
 	"opencode": {"opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com", "openrouter.ai"},
 }
 
+// Knows reports whether relay knows the CLI of a type.
+func Knows(cli string) bool { return len(states[cli].places) > 0 }
+
 // nests are the CLIs with a sandbox of their own that starts inside bubblewrap, but not inside Landlock.
 var nests = map[string]bool{"codex": true}
 
@@ -119,7 +122,13 @@ func (s *Sandbox) rules(p Process) *ruleset {
 		r.set(Writable, s.Git)
 	}
 	r.own(s, works)
+	for _, path := range s.Write {
+		_ = os.MkdirAll(path, 0o700) // only what exists can be opened
+	}
 	r.set(Writable, s.Write...)
+	for _, path := range slices.DeleteFunc(slices.Clone(p.Allow), isHost) {
+		r.set(Writable, strings.Replace(path, "~", home, 1))
+	}
 	r.set(ReadOnly, s.Sockets...)
 	self, _ := os.Executable() // which agents start as a server; "": they say so
 	r.reveal(slices.Concat([]string{home, s.Root, s.Git, self}, filepath.SplitList(r.variable("PATH")))...)
@@ -129,10 +138,14 @@ func (s *Sandbox) rules(p Process) *ruleset {
 // hosts decides which hosts a process can reach besides its own loopback; nil: all. An agent reaches its provider.
 func (s *Sandbox) hosts(r *ruleset) []string {
 	hosts := map[Role][]string{Check: s.Checks, Agent: s.Agents, Reviewer: s.Agents}[r.process.Role]
-	if hosts == nil || r.process.Role == Check {
+	if hosts == nil {
+		return nil
+	}
+	hosts = append(slices.Clone(hosts), slices.DeleteFunc(slices.Clone(r.process.Allow), func(path string) bool { return !isHost(path) })...)
+	if r.process.Role == Check {
 		return hosts
 	}
-	hosts = append(slices.Clone(hosts), providers[r.process.CLI]...)
+	hosts = append(hosts, providers[r.process.CLI]...)
 	for _, entry := range r.process.Env {
 		name, value, _ := strings.Cut(entry, "=")
 		if at, err := url.Parse(value); err == nil && strings.HasSuffix(name, "_BASE_URL") && at.Hostname() != "" {
@@ -178,6 +191,9 @@ func (r *ruleset) own(s *Sandbox, works bool) {
 		return
 	}
 	cache := filepath.Join(s.State, "caches", filepath.Base(s.Slots), map[bool]string{false: "agents", true: "checks"}[works])
+	if r.process.Allow != nil { // agents' code has written the others
+		cache = filepath.Join(filepath.Dir(cache), "trials")
+	}
 	_ = os.MkdirAll(cache, 0o700) // tools say so
 	r.set(Writable, cache)
 	for _, name := range caches {

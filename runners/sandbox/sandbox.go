@@ -101,8 +101,9 @@ type Process struct {
 	Role Role
 	Env  []string
 
-	Dir, CLI string // CLI is the type of the agent; "": none that relay knows
-	Run      string // the command of a check or set-up
+	Dir, CLI string   // CLI is the type of the agent; "": none that relay knows
+	Run      string   // the command of a check or set-up
+	Allow    []string // what Refused has returned: it is tried whether the process succeeds with that
 }
 
 func (s *Sandbox) isOutside(p Process) bool {
@@ -116,6 +117,13 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	}
 	if !s.Holds(p.CLI) {
 		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
+	}
+	outside := slices.ContainsFunc(p.Allow, func(path string) bool { return guarded.MatchString(path) || s.Setting == Require && isSocket(path) })
+	if outside && s.Setting == Require {
+		return nil, ErrUntried
+	}
+	if outside {
+		return nil, nil //nolint:nilnil // auto tries it without
 	}
 	r := s.rules(p)
 	w := &Wall{Kind: s.Kind, Program: s.Program, Bounds: s.Bounds, Title: Title + s.Root, Rules: r.sorted(), Env: r.env}

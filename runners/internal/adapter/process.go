@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"relay/runners"
 	"relay/runners/process"
+	"relay/runners/sandbox"
 )
 
 // Why relay stops an agent of its own accord. As the cause of a cancelled context they decide the outcome.
@@ -71,6 +73,9 @@ func (w *Process) Run(parent context.Context) (ProcessEnd, error) {
 	done := make(chan process.Exit, 1)
 	go func() { done <- p.Wait() }()
 	e := ProcessEnd{Exit: w.wait(ctx, done, stop, seen)}
+	if e.Exit.Barred {
+		return e, fmt.Errorf("%s does not start in the sandbox: %s: %w", w.Command.Argv[0], sandbox.Words(strings.Fields(e.Exit.Refused), ""), fs.ErrPermission)
+	}
 	if e.Exit.Stopped {
 		if e.Cause = context.Cause(ctx); e.Cause == nil {
 			e.Cause = errOrphaned

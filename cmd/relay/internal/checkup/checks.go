@@ -78,6 +78,8 @@ func reportChecks(c *checkup, tried []bench.TriedCheck) {
 func worth(t bench.TriedCheck) (state, said, fix string) {
 	name := t.Check.Name
 	switch {
+	case t.Refused != "":
+		return Fail, t.Refused, ""
 	case t.CannotRun != "" && t.Later:
 		return Warn, t.CannotRun, "it does not matter if a task before it brings that"
 	case t.CannotRun != "":

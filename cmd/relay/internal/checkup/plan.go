@@ -10,12 +10,14 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/configs"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/limits"
 	"relay/reanchor/git"
 	"relay/runners/command"
+	"relay/runners/sandbox"
 )
 
 // epic reads the plan and says what in it nothing would prove.
@@ -103,6 +105,9 @@ func runChecks(ctx context.Context, c *checkup) {
 		if !t.Passed && bash.MatchString(t.Check.Run) && command.ShellName(o.Env) == "sh" {
 			c.add(Warn, "checks", t.Check.Name+" is written for bash, and sh runs it: bash is not on the PATH", "install bash, or write it for sh")
 		}
+	}
+	if refused := slices.Compact(slices.Sorted(slices.Values(tried.Refused))); sandbox.Settings(refused) != "" {
+		c.add(Warn, "sandbox", "it refuses "+plaintext.Listed(refused), "to allow that, write in "+configs.LocalFile+":\n"+sandbox.Settings(refused))
 	}
 	if len(tried.Changed) > 0 {
 		c.add(Warn, "checks", "the checks have changed "+plaintext.Some(tried.Changed, 3)+" in your checkout", "look at git status; git restore puts a file back")

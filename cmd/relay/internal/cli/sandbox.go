@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -82,12 +83,46 @@ func Walled(ctx context.Context, p *project.Project, sup process.Supervisor, cli
 
 // Start implements [process.Supervisor].
 func (w walled) Start(ctx context.Context, cmd process.Command) (_ process.Process, err error) {
-	if cmd.Wall == nil {
-		cmd.CLI = w.cli
-		of := sandbox.Process{Role: cmd.Role, CLI: w.cli, Dir: cmd.Dir, Env: cmd.Env, Run: cmd.Argv[len(cmd.Argv)-1]}
-		if cmd.Wall, err = w.box.Wall(of); err != nil {
-			return nil, err
+	if cmd.CLI = cmp.Or(cmd.CLI, w.cli); cmd.Wall != nil {
+		return w.Supervisor.Start(ctx, cmd)
+	}
+	of := sandbox.Process{Role: cmd.Role, CLI: cmd.CLI, Dir: cmd.Dir, Env: cmd.Env, Run: cmd.Argv[len(cmd.Argv)-1], Allow: cmd.Allow}
+	if cmd.Wall, err = w.box.Wall(of); err != nil {
+		return nil, err
+	}
+	p, err := w.Supervisor.Start(ctx, cmd)
+	if err != nil || cmd.Wall == nil {
+		return p, err
+	}
+	return &inside{p, ctx, w, cmd}, nil
+}
+
+// inside is a process in a sandbox.
+type inside struct {
+	process.Process
+	ctx context.Context //nolint:containedctx // of the one process
+	walled
+	cmd process.Command
+}
+
+// Wait adds to how the process ended what the sandbox refused it. A command that succeeds relies on none of that. If the CLI of an agent
+// fails, Wait asks it for its version: if that fails as well, the agent has not begun.
+func (i *inside) Wait() process.Exit {
+	exit := i.Process.Wait()
+	worked := i.cmd.Role == sandbox.Check || i.cmd.Role == sandbox.SetUp
+	if exit.Code != 0 || !worked {
+		paths := i.cmd.Wall.Refused(runners.Variable(i.cmd.Env, "HOME"), i.box.Root, i.cmd.Stdout, i.cmd.Stderr)
+		exit.Refused = strings.Join(append(paths, strings.Fields(exit.Refused)...), " ")
+	}
+	if !worked && exit.Refused == sandbox.Unnamed { // a guess, which nothing tries
+		exit.Refused = ""
+	}
+	version := i.cmd
+	version.Argv, version.Stdin, version.Stdout, version.End = []string{version.Argv[0], "--version"}, "", version.Stderr, ""
+	if exit.Code != 0 && !exit.Stopped && exit.Refused != "" && sandbox.Knows(i.cli) {
+		if p, err := i.Supervisor.Start(i.ctx, version); err == nil {
+			exit.Barred = p.Wait().Code != 0
 		}
 	}
-	return w.Supervisor.Start(ctx, cmd)
+	return exit
 }

@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"relay/epic/pattern"
+)
+
+// Unnamed stands for what a process may have been refused if its output names no path.
+const Unnamed = "(unnamed)"
+
+// ErrUntried means that only a process outside could show what a command lacks, and that the sandbox is required.
+var ErrUntried = errors.New("relay.sandbox is require, so nothing is tried outside")
+
+// refusals matches what shells, tools and languages print about a file that they cannot use: its path stands before the reason or behind
+// it. A path that is hidden seems to be missing. Some name none when they find no docker.
+var refusals = pattern.New(`(?:^|[\s'"‘“(=])` + pathForm + `['"’”:)\s(]*(?:connect: )?` + reason +
+	`|` + reason + `(?:[^\n/]{0,20}[\s'"‘“(:]` + pathForm + `)?|(?:(?:AccessDenied|NoSuchFile)Exception:? \(?|npm error path |unix://)` + pathForm +
+	`|container runtime strategy|fetching server API version`)
+
+const (
+	pathForm = `(/[^\s'"‘’“”:,;()<>|*?$\\]*[^\s'"‘’“”:,;()<>|*?$\\.])`
+	reason   = `(?i:permission denied|read-only file system|operation not permitted|(no such file or directory|connection refused|ENOENT))`
+)
+
+// places matches the folder that a setting opens for a path: that of one tool, or a socket.
+var places = pattern.New(`^(?:.*\.sock$|~/\.local/[^/]*/[^/]*|~/(?:\.config|\.cache|[^./][^/]*)/[^/]*|~/[^/]*|/[^/]*/[^/]*|.*)`)
+
+// guarded matches paths that no setting should open: what holds keys, starts programs or decides what they do, the system, the user's
+// checkout.
+var guarded = pattern.New(`^(?:[.(]|~$|/(?:etc|usr|bin|sbin|lib\w*|boot|proc|sys|dev|home|root|run/user)(?:/|$)|` +
+	`~/\.(?:config|local)(?:/share|/state)?$|~/(?:bin|\.\w*(?:profile|rc|login|env)|\.gitconfig|\.(?:claude|codex|gemini)\b.*|` +
+	`\.config/(?:git|fish|systemd|autostart)|\.local/(?:bin|state/relay|\w+/opencode)|` +
+	strings.Join(slices.Concat(secret, logins), "|") + `)(?:/|$))`)
+
+const (
+	mostRefused = 5         // paths of one process
+	mostRead    = 256 << 10 // bytes at the end of each output
+)
+
+// Refused returns what the wall refused a process, as far as its output says so and the rules explain it: the paths that a setting would
+// have to open, with ~ for the home and a dot for the user's checkout.
+func (w *Wall) Refused(home, root string, outputs ...string) (paths []string) {
+	unnamed := false
+	for _, output := range slices.Compact(outputs) {
+		f, _ := os.Open(output)              // what cannot be read says nothing
+		_, _ = f.Seek(-mostRead, io.SeekEnd) // a smaller file is read from its beginning
+		text, _ := io.ReadAll(io.LimitReader(f, mostRead))
+		_ = f.Close()
+		for _, m := range refusals.FindAllStringSubmatch(strings.ReplaceAll(string(text), `\n`, "\n"), -1) { // a transcript is JSON
+			path, missing := cmp.Or(m[1], m[4], m[5]), cmp.Or(m[2], m[3], m[5]) != ""
+			unnamed = unnamed || path == "" && !missing
+			real := w.refused(path, missing)
+			if path = real; real == "" {
+				continue
+			}
+			for folder, name := range map[string]string{home: "~", root: "."} {
+				if rest, ok := strings.CutPrefix(real+"/", folder+"/"); ok && len(rest) < len(path) {
+					path = strings.TrimSuffix(name+"/"+rest, "/")
+				}
+			}
+			if path = places.FindString(path); len(paths) < mostRefused && !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	if unnamed && len(paths) == 0 {
+		return []string{Unnamed}
+	}
+	return paths
+}
+
+// refused returns a path without links if the rules keep a process from it and the user could use it; else "".
+func (w *Wall) refused(path string, missing bool) string {
+	near, mode := path, Writable
+	for near != "/" && near != "" && unix.Access(near, unix.F_OK) != nil {
+		near = filepath.Dir(near)
+	}
+	real, err := filepath.EvalSymlinks(near)
+	path = real + path[len(near):]
+	for _, r := range w.Rules { // each after those of the folders above
+		if strings.HasPrefix(path+"/", strings.TrimSuffix(r.Path, "/")+"/") {
+			mode = r.Mode
+		}
+	}
+	seen := mode == Hidden && real == path || (mode == Hidden || mode == ReadOnly) && !missing && unix.Access(real, unix.W_OK) == nil
+	if err != nil || !seen {
+		return ""
+	}
+	return path
+}
+
+// Settings returns the line of the configuration that allows what was refused; "": there is none. It leaves out guarded paths.
+func Settings(refused []string) string {
+	var set []string
+	for _, name := range []string{"sandbox_sockets", "sandbox_write", "sandbox_network"} {
+		list := slices.DeleteFunc(slices.Clone(refused), func(path string) bool {
+			return isHost(path) != (name == "sandbox_network") || !isHost(path) && (guarded.MatchString(path) || isSocket(path) != (name == "sandbox_sockets"))
+		})
+		switch {
+		case len(list) > 0 && name == "sandbox_network":
+			set = append(set, name+": {checks: ["+strings.Join(list, ", ")+"]}")
+		case len(list) > 0:
+			set = append(set, name+": ["+strings.Join(list, ", ")+"]")
+		}
+	}
+	return strings.TrimSuffix("relay: {"+strings.Join(set, ", ")+"}", "relay: {}")
+}
+
+func isSocket(path string) bool { return strings.HasSuffix(path, ".sock") }
+
+// Words says what the sandbox refuses, and which settings allow that; "" if no path is named, or told says so already.
+func Words(refused []string, told string) string {
+	named := slices.DeleteFunc(slices.Clone(refused), func(path string) bool { return path == Unnamed })
+	const allows = "; to allow that: "
+	said := strings.TrimSuffix("the sandbox refuses "+strings.Join(named, ", ")+allows+Settings(refused), allows)
+	if len(named) == 0 || strings.Contains(told, said) {
+		return ""
+	}
+	return said
+}
