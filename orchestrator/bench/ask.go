@@ -122,12 +122,7 @@ type listRun struct {
 // result runs check i, again if one failure of it is not believed.
 func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	check := l.q.Checks[i]
-	r, err := l.Checks.Run(ctx, l.at, check)
-	if err == nil && ctx.Err() == nil && r.Red() && l.q.Mine && l.Trials != nil {
-		q := l.q
-		q.Checks = checks.On(check.Occasion+checks.OnAllowed, q.Checks[:i+1])
-		r.Refused, err = refuses(ctx, l.Trials, q, r.Run)
-	}
+	r, err := l.first(ctx, i)
 	if err == nil && ctx.Err() == nil && r.Red() && l.q.From != "" && (l.q.Red == nil || !l.q.Red(check, r)) {
 		r, err = l.again(ctx, i, r)
 	}
@@ -145,6 +140,16 @@ func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	}
 	if r.Changed, err = l.room.PutBack(ctx, check, l.tr); err == nil && !l.tr.Any() && i == len(l.q.Checks)-1 {
 		r.Rewrote, err = l.room.Rewritten(ctx)
+	}
+	return r, err
+}
+
+// first runs check i, and sees whether it fails for what the sandbox refuses.
+func (l *listRun) first(ctx context.Context, i int) (checks.Result, error) {
+	r, err := l.Checks.Run(ctx, l.at, l.q.Checks[i])
+	if q := l.q; err == nil && ctx.Err() == nil && r.Red() && q.Mine {
+		q.Checks = checks.On(q.Checks[i].Occasion+checks.OnAllowed, q.Checks[:i+1])
+		r.Refused, err = refuses(ctx, l.Trials, q, r.Run)
 	}
 	return r, err
 }

@@ -3,58 +3,58 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/checks"
 	"relay/runners/sandbox"
 )
 
-// mostTrials is how much of what the sandbox refuses a command it is tried with.
-const mostTrials = 5
-
 // refuses returns in words what the sandbox refuses a command of the user's: the last check of a question, or without checks the set-up.
 // The output of the failed run says what to try. The command decides: on the user's own commit it fails in the sandbox, and succeeds with
 // that allowed or only a run outside of the required sandbox could tell. No code of agents runs with more rights for that.
 func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts.CheckRun) (words string, err error) {
-	key := failed.Name
-	for _, check := range q.Checks {
-		key += "\x00" + check.Run
+	if b == nil || b.Mine == "" || q.Allow != nil || len(failed.Refused) == 0 {
+		return "", nil
 	}
-	if known, ok := b.refused.Load(key); ok || b.Mine == "" || q.Allow != nil || len(failed.Refused) == 0 {
-		words, _ = known.(string)
-		return words, nil
+	key := fmt.Sprint(failed.Name, each.Of(q.Checks, func(c checks.Check) string { return c.Run }))
+	if known, ok := b.refused.Load(key); ok {
+		return known.(string), nil
 	}
 	q.Commit, q.From, q.Mine, q.Logs = b.Mine, "", false, filepath.Join(q.Logs, "allowed")
-	run := func(allow []string) (last attempts.CheckRun, err error) {
-		var tr Trouble
-		q.Allow = allow
-		_, _, err = b.asker().run(ctx, q, &tr, func(_ checks.Check, r checks.Result) (bool, error) {
-			last = r.Run
-			return true, nil
-		})
-		if tr.Any() {
-			last = append(tr.Runs, failed)[0]
-		}
-		return last, err
-	}
 	allow, tried, untried := []string{}, failed, false
-	for more := failed.Refused; len(more) > 0 && len(allow) < mostTrials && !untried; {
+	for more := failed.Refused; len(more) > 0 && len(allow) < 5; { // none after a trial that passes, or that is not made
 		allow = append(allow, more...)
-		tried, err = run(allow)
+		tried, err = runAllowed(ctx, b, q, failed, allow)
 		if untried = errors.Is(err, sandbox.ErrUntried); err != nil && !untried {
 			return "", err
 		}
 		more = slices.DeleteFunc(tried.Refused, func(path string) bool { return slices.Contains(allow, path) })
 	}
 	if untried || tried.ExitCode == 0 {
-		tried, err = run([]string{})
+		tried, err = runAllowed(ctx, b, q, failed, []string{})
 		if tried.ExitCode != 0 && (!untried || sandbox.Words(tried.Refused, "") != "") {
 			words = failed.Name + ": " + plaintext.FirstOf(sandbox.Words(allow, ""), "it fails in the sandbox, and passes outside")
 		}
 	}
 	b.refused.Store(key, words)
 	return words, err
+}
+
+// runAllowed runs the commands of a question with what the sandbox refuses, and returns the last run.
+func runAllowed(ctx context.Context, b *Benches, q checks.Question, failed attempts.CheckRun, allow []string) (last attempts.CheckRun, err error) {
+	var tr Trouble
+	q.Allow = allow
+	_, _, err = b.asker().run(ctx, q, &tr, func(_ checks.Check, r checks.Result) (bool, error) {
+		last = r.Run
+		return true, nil
+	})
+	if tr.Any() {
+		last = append(tr.Runs, failed)[0]
+	}
+	return last, err
 }
