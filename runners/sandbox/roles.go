@@ -59,11 +59,13 @@ var states = map[string]state{
 		"CLAUDE_CONFIG_DIR",
 		[]string{".claude", ".claude.json"},
 		[]string{"settings.json", "settings.local.json", "hooks", "commands", "agents", "skills", "CLAUDE.md", "plugins"},
-		[]string{"projects", "sessions", "session-env", "shell-snapshots", "plugins/store"}, false,
+		[]string{"projects", "sessions", "session-env", "shell-snapshots", "plugins/store"},
+		false,
 	},
 	"codex": {"CODEX_HOME", []string{".codex"}, []string{"config.toml", "hooks.json", "AGENTS.md", "prompts", "rules", "skills"}, nil, false},
 	"gemini": {
-		"", []string{".gemini"}, []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills"}, []string{"tmp", "history"}, true,
+		"", []string{".gemini"}, []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills"}, []string{"tmp", "history"},
+		true,
 	},
 	"opencode": {
 		"", []string{".local/share/opencode", ".local/state/opencode", ".cache/opencode", ".config/opencode"},
@@ -71,7 +73,8 @@ var states = map[string]state{
 			"../../../.config/opencode", "opencode.json", "opencode.jsonc", "config.json", "AGENTS.md", "agent", "agents", "command", "commands",
 			"mode", "modes", "plugin", "plugins", "skill", "skills", "tool", "tools",
 		),
-		[]string{"log", "storage"}, true,
+		[]string{"log", "storage"},
+		true,
 	},
 }
 

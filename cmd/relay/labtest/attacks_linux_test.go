@@ -15,8 +15,8 @@ import (
 )
 
 // TestAttacks has agents and checks of real runs attack what is not theirs, or harm it by accident. A run goes on in the sandbox, so there
-// all attacks are tasks of one run. What ends a run without the sandbox has a run of its own. Each run has its own processes, /tmp, /run and
-// home, and can write nothing else of this machine.
+// all attacks are tasks of one run. What ends a run without the sandbox has a run of its own. Each run has its own processes, /tmp, /run
+// and home, and can write nothing else of this machine.
 func TestAttacks(t *testing.T) {
 	needsMore(t)
 	t.Parallel()

@@ -80,7 +80,8 @@ printf '#!/bin/sh\necho tool\n' | tee home/bin/tool > home/tools/linked; chmod 7
 printf '[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n' > home/.gitconfig
 cd work
 ln -s /mnt/home/tools/linked .venv/bin/linked
-git init -q --template=; mkdir -p .git/hooks; echo .venv > .gitignore; echo kept > src/a; git add .; git commit -qm Begin; echo more > src/b; git add .; git commit -qm More; git branch precious; git rev-parse main > ../main
+git init -q --template=; mkdir -p .git/hooks; echo .venv > .gitignore; echo kept > src/a; git add .; git commit -qm Begin
+echo more > src/b; git add .; git commit -qm More; git branch precious; git rev-parse main > ../main
 `
 
 const attackSettings = `relay:
@@ -129,7 +130,8 @@ while True:
 // otherUser is another user of the machine, who reads and asks what they can.
 const otherUser = `until [ -e /mnt/work/.agents-os/relay/runs ]; do sleep 0.02; done
 exec setpriv --reuid=65533 --regid=65533 --clear-groups sh -c 'while :; do
-  cat $(find /mnt/work/.agents-os/relay /mnt/home/.local /mnt/temp -type f 2>/dev/null) /proc/[0-9]*/environ; sh /mnt/ask.sh; sleep 0.1; done > /tmp/other 2>&1'
+  cat $(find /mnt/work/.agents-os/relay /mnt/home/.local /mnt/temp -type f 2>/dev/null) /proc/[0-9]*/environ
+  sh /mnt/ask.sh; sleep 0.1; done > /tmp/other 2>&1'
 `
 
 const askByHand = `python3 - <<'END'
