@@ -221,13 +221,18 @@ func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 	case ok:
 		return id, title, hasFields(rest, "")
 	}
+	return "", inline.Plain(b.text), p.looseTask(b, rest)
+}
+
+// looseTask reports whether a heading without an id begins a task.
+func (p *parser) looseTask(b *block, rest []block) bool {
 	name := ""
 	if p.cur != nil && b.level > p.cur.level {
 		name = "checks"
 	}
 	_, field := fieldName(strings.TrimRight(inline.Plain(b.text), ": "))
 	beside := p.cur != nil && b.level == p.cur.level && !IsAside(b.text) && !namesChecks(b.text) && hasLine(rest, line.boxed)
-	return "", inline.Plain(b.text), !field && (beside || p.section > 0 && b.level > p.section && hasFields(rest, name))
+	return !field && (beside || p.section > 0 && b.level > p.section && hasFields(rest, name))
 }
 
 // isGroup reports whether a heading has headings such as T1: Title below it, and is none.

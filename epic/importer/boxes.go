@@ -31,7 +31,8 @@ func (s source) unclaimed() bool { return s.isText() && !s.skim().Tasks }
 
 // isOwn reports whether a text has fields or headings as only relay's own plans have them.
 func (s source) isOwn() bool {
-	return s.says(ofRelay) || slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Kind == markdown.Heading && blueprint.IsOwn(l.Rest) })
+	own := func(l markdown.Line) bool { return l.Kind == markdown.Heading && blueprint.IsOwn(l.Rest) }
+	return s.says(ofRelay) || slices.ContainsFunc(s.list, own)
 }
 
 func (s source) isText() bool {

@@ -23,8 +23,8 @@ type Mark struct {
 // Bold is the level of a line in bold.
 const Bold = 7
 
-// Marks returns the marks of a plan, but for those in blocks of code, and the lines of headings of tasks in such blocks. A mark begins a part
-// that ends at the next one of its level or lower.
+// Marks returns the marks of a plan, but for those in blocks of code, and the lines of headings of tasks in such blocks. A mark begins a
+// part that ends at the next one of its level or lower.
 func Marks(src string) (list []Mark, coded []int) {
 	fence, line := "", 0
 	for text := range strings.Lines(src) {

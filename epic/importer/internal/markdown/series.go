@@ -84,7 +84,6 @@ var (
 	fieldName = pattern.New(`^(?:[-*+]\s+)?(?:\*\*([^*]{1,40}?)[:：]?\*\*|(\pL[^:：|]{1,24})[:：]\s)`)
 	waitsWord = pattern.New(`(?i)depend|blocked by|requires|prereq|after\b|needs|depende|abhängig|dépend|依赖|依存|前置|завис|bağımlı|phụ thuộc`)
 	taskLabel = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
-	stepList  = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|[a-z-]*ed|implementation|execution|step-by-step|technical|development|migration|rehearsal|delivery|task|work) )*(?:steps|guide|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
 	anyID     = pattern.New(`(\pL{0,12})[ _-]?0*(\d+(?:[.\-_]\d+)*[a-z]?)`)
 )
 
@@ -193,8 +192,6 @@ func (s *series) worth(list []Line) float64 {
 		return 0.5 + s.headed(list)
 	case s.place == asRow:
 		return 0.5
-	case s.bare && s.place == asItem:
-		return 0.8
 	case s.bare:
 		return 1
 	case s.place == asBold:
@@ -207,14 +204,12 @@ func (s *series) worth(list []Line) float64 {
 
 // labelWorth is what the labels of a series are worth.
 func (s *series) labelWorth() float64 {
-	known, counted := words[lastWord(s.label)], s.labels[0].Number != ""
+	known := words[lastWord(s.label)]
 	switch {
-	case known != 0 && (s.label != "commit" || !counted):
+	case known != 0 && (s.label != "commit" || s.labels[0].Number == ""):
 		return known
 	case s.label == "":
 		return 1.2
-	case !counted:
-		return 1
 	case s.label == "?", isCode(s.label):
 		return 3
 	}

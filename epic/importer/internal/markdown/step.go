@@ -52,12 +52,19 @@ func SplitSteps(list []Line, starts []int) (steps []Step, rest []Line) {
 			own++
 		}
 		s := Step{Line: list[at], Label: StepTitle(list[at])}
+		s.After = each.Where(append([]Line{{Rest: s.Title, N: s.Line.N}}, list[at+1:own]...), waits)
 		s.read(list[at+1 : own])
 		s.place(above[:])
 		steps, rest = append(steps, s), append(rest, list[own:end]...)
 	}
 	order(steps, rest)
 	return steps, rest
+}
+
+// waits returns what a line says that its step waits for, as it is written.
+func waits(l Line) (on Reference, ok bool) {
+	text, ok := blueprint.Waits(cmp.Or(l.Rest, l.Text))
+	return Reference{text, l.N}, ok && l.Kind != Code
 }
 
 // Name returns the id of a step, or its title if it has none.
@@ -132,8 +139,9 @@ func endsStep(head, l Line) bool {
 	return l.Kind == Heading || l.Kind == Plain && labelLine.MatchString(l.Text)
 }
 
-// place takes what the headings above a step say of it.
+// place takes what its own heading and those above say of a step.
 func (s *Step) place(above []Line) {
+	s.Done = s.Done || len(s.Boxes) == 0 && s.Line.Kind == Heading && blueprint.IsTicked(s.Line.Rest)
 	for _, l := range above {
 		if l.N == 0 || l.N == s.Line.N {
 			continue
@@ -160,11 +168,6 @@ func (s *Step) read(body []Line) {
 		said = append(said, Line{Text: more, N: s.Line.N})
 	}
 	open, files, column := false, false, -1 // of the last criterion
-	for _, l := range append([]Line{{Rest: s.Title, N: s.Line.N}}, body...) {
-		if on, says := blueprint.Waits(cmp.Or(l.Rest, l.Text)); says && l.Kind != Code {
-			s.After = append(s.After, Reference{on, l.N})
-		}
-	}
 	for _, l := range body {
 		files = s.lists(l, files)
 		if l.Box != 0 {
@@ -179,7 +182,7 @@ func (s *Step) read(body []Line) {
 			said, column = append(said, l), -1
 		}
 	}
-	s.Done = !open && (len(s.Boxes) > 0 || s.Line.Kind == Heading && blueprint.IsTicked(s.Line.Rest)) || IsComplete(body)
+	s.Done = !open && len(s.Boxes) > 0 || IsComplete(body)
 	s.Text = Join(said)
 }
 

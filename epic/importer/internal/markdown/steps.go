@@ -75,7 +75,7 @@ func outline(list []Line) []place {
 	return at
 }
 
-// Rows takes from the rows of tables with the column Status which steps are done, and returns the lines of those that are none and not done.
+// Rows takes from tables with the column Status which steps are done. It returns the lines of open rows that are no step.
 func Rows(list []Line, steps []Step) (other []int) {
 	known, byID := called(steps)
 	status := -1
