@@ -194,7 +194,7 @@ var fleeting = []struct {
 	{regexp.MustCompile(`process \d+ on \S+`), "process PID on HOST"},
 	{regexp.MustCompile(`process \d+`), "process PID"},
 	{regexp.MustCompile(`\d+\.\d GiB free`), "N GiB free"},
-	{regexp.MustCompile(`(sandbox: )(?:bubblewrap|Landlock, .*|none: .*)`), "${1}POSTURE"}, // of the host
+	{regexp.MustCompile(`(?m)^TIME note: sandbox: (?:bubblewrap|Landlock|none)\b.*\n`), ""}, // of the host
 	{regexp.MustCompile(`"(seconds|pid)": [0-9.e-]+`), `"$1": N`},
 	{regexp.MustCompile(`"host": "[^"]*"`), `"host": "HOST"`},
 }
