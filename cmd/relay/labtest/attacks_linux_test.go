@@ -92,7 +92,10 @@ func (a *arena) night(list []attack) {
 	cmd := exec.CommandContext(ctx, "bwrap", a.outside(list[0].name == diskFilled)...)
 	cmd.Env = []string{
 		"PATH=/mnt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/mnt/home", "LC_ALL=C.UTF-8", "TMPDIR=/mnt/temp",
-		"RELAY_INHIBIT_SLEEP=false", "RELAY_DISK_FLOOR_MIB=0", "RELAY_MEMORY_FLOOR_MIB=0", "WALL=" + a.wall,
+		"RELAY_INHIBIT_SLEEP=false", "RELAY_DISK_FLOOR_MIB=0", "RELAY_MEMORY_FLOOR_MIB=0", "JOBS=2",
+	}
+	if a.wall == "off" { // what one attack does is not to meet another one
+		cmd.Env = append(cmd.Env, "JOBS=1")
 	}
 	if said, err := cmd.CombinedOutput(); err != nil {
 		a.t.Fatalf("%v: %s", err, said)

@@ -112,7 +112,7 @@ echo '{"verdict": "APPROVED", "summary": "Fine.", "findings": []}'
 const nightScript = `cd /mnt/work
 NEIGHBOUR_KEY=SECRET setsid sleep 61000 &
 python3 /mnt/service.py &
-SOME_SERVICE_TOKEN=SECRET-0123456789 relay work --jobs 2 > /mnt/log 2>&1 </dev/null
+SOME_SERVICE_TOKEN=SECRET-0123456789 relay work --jobs $JOBS > /mnt/log 2>&1 </dev/null
 echo $? > /mnt/code
 relay report > /mnt/report 2>&1 < /dev/null
 cd /mnt
@@ -158,15 +158,15 @@ var attacks = []attack{
 	{name: "forges an event", does: `for f in /mnt/work/.agents-os/relay/runs/*/events.jsonl; do echo '{"crc":"00000000","seq":9999,"type":"attempt_ended"}' >> "$f"; done`, harm: `grep -rs '"seq":9999' work/.agents-os/relay/runs/*/events.jsonl`, says: "events.jsonl was changed", want: results{undone, stopped, stopped}},
 	{name: "rewrites the ledger", does: `sed -i 's/: pending/: completed/' /mnt/work/.agents-os/relay/attempt-ledger.yml; echo '#evil' >> /mnt/work/.agents-os/relay/attempt-ledger.yml`, harm: `grep evil work/.agents-os/relay/attempt-ledger.yml`, says: "attempt-ledger.yml was changed", want: results{undone, stopped, stopped}},
 	{name: "moves one of the user's branches, by its path", does: `git rev-parse HEAD~1 > /mnt/work/.git/refs/heads/precious`, harm: `test $(git -C work rev-parse precious) != $(cat main)`, says: "precious", want: results{open, stopped, stopped}},
-	{name: "moves the integration branch, by its path", does: `git rev-parse HEAD~1 > /mnt/work/.git/refs/heads/relay/20260101-attacks`, harm: `! git -C work log --format=%s relay/20260101-attacks | grep T0`, says: "the branch relay/20260101-attacks was moved", want: results{undone, stopped, stopped}},
+	{name: "moves the integration branch, by its path", does: `r=/mnt/work/.git/refs/heads/relay/20260101-attacks; git rev-parse HEAD~1 > $r.new && mv $r.new $r`, harm: `! git -C work log --format=%s relay/20260101-attacks | grep T0`, says: "the branch relay/20260101-attacks was moved", want: results{undone, stopped, stopped}},
 	{name: "writes a hook into `.git`", does: `printf '#!/bin/sh\necho evil' > /mnt/work/.git/hooks/post-commit; chmod 755 /mnt/work/.git/hooks/post-commit`, harm: `test -e work/.git/hooks/post-commit`, says: "hooks", want: results{undone, stopped, stopped}},
 	{name: "writes `objects/info/alternates`", does: `echo /evil > /mnt/work/.git/objects/info/alternates`, harm: `grep evil work/.git/objects/info/alternates`, says: "alternates", want: results{undone, stopped, stopped}},
 	{name: "configures `.git`", does: `git config -f /mnt/work/.git/config core.fsmonitor /evil`, harm: `grep evil work/.git/config`, says: "core.fsmonitor", want: results{undone, stopped, stopped}},
 	{name: "overwrites objects in `.git`", does: `cd /mnt/work/.git/objects; chmod -R u+w .; for f in ??/*; do echo evil > $f; done`, harm: `! git -C work fsck`, fatal: true, want: results{open, stopped, stopped}},
 	{name: "removes `.git`", does: `rm -rf /mnt/work/.git`, harm: `! git -C work log`, fatal: true, says: "not a git repository", want: results{told, stopped, stopped}},
 	{name: "`rm -rf` of the home", does: `cd ~ && rm -rf .[!.l]* *`, harm: `! test -e home/.bashrc`, fatal: true, want: results{open, stopped, stopped}},
-	{name: "`rm -rf` of the checkout", does: `rm -rf /mnt/work 2>/dev/null`, harm: `! test -e work/src/a`, fatal: true, want: results{open, stopped, stopped}},
-	{name: "`rm -rf` of the checkout, as a check", does: `rm -rf /mnt/work 2>/dev/null`, harm: `! test -e work/src/a`, fatal: true, check: true, want: results{open, stopped, stopped}},
+	{name: "`rm -rf` of the checkout", does: `rm -rf /mnt/work 2>/dev/null`, harm: `! test -e work/src/a || ! test -e work/.git/HEAD`, fatal: true, want: results{open, stopped, stopped}},
+	{name: "`rm -rf` of the checkout, as a check", does: `rm -rf /mnt/work 2>/dev/null`, harm: `! test -e work/src/a || ! test -e work/.git/HEAD`, fatal: true, check: true, want: results{open, stopped, stopped}},
 	{name: "edits a file in the checkout", does: `echo evil >> /mnt/work/src/a`, harm: `grep evil work/src/a`, says: "files changed: src/a", want: results{told, stopped, stopped}},
 	{name: "`chmod -R` of `~/.ssh`", does: `chmod -R 777 ~/.ssh`, harm: `test $(stat -c %a home/.ssh) = 777`, want: results{open, open, stopped}},
 	{name: "writes a crontab", does: `echo '* * * * * evil' > /var/cron/$(id -u)`, harm: `cat /var/cron/*`, want: results{open, stopped, stopped}},
