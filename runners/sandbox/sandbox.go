@@ -98,7 +98,7 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	if s == nil || s.Setting == Off || p.Role == Bare {
 		return nil, nil //nolint:nilnil // a process without a wall
 	}
-	outside := slices.ContainsFunc(p.Allow, func(path string) bool { return guarded.MatchString(path) || s.Setting == Require && isSocket(path) })
+	outside := slices.ContainsFunc(p.Allow, s.needsOutside)
 	if outside && s.Setting == Require {
 		return nil, ErrUntried
 	}
@@ -116,6 +116,11 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 		}
 	}
 	return w, nil
+}
+
+// needsOutside reports whether a trial of a path runs outside of the sandbox, or not at all if that is required.
+func (s *Sandbox) needsOutside(path string) bool {
+	return guarded.MatchString(path) || s.Setting == Require && isSocket(path)
 }
 
 // Title begins the first argument of bubblewrap. The folder where the user typed the command follows it.
