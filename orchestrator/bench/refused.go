@@ -29,14 +29,16 @@ func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts
 	allow, tried, untried := []string{}, failed, false
 	for more := failed.Refused; len(more) > 0 && len(allow) < 5; { // none after a trial that passes, or that is not made
 		allow = append(allow, more...)
-		tried, err = runAllowed(ctx, b, q, failed, allow)
+		q.Allow = allow
+		tried, err = runAllowed(ctx, b, q, failed)
 		if untried = errors.Is(err, sandbox.ErrUntried); err != nil && !untried {
 			return "", err
 		}
 		more = slices.DeleteFunc(tried.Refused, func(path string) bool { return slices.Contains(allow, path) })
 	}
 	if untried || tried.ExitCode == 0 {
-		tried, err = runAllowed(ctx, b, q, failed, []string{})
+		q.Allow = []string{}
+		tried, err = runAllowed(ctx, b, q, failed)
 		if tried.ExitCode != 0 && (!untried || sandbox.Words(tried.Refused, "") != "") {
 			words = failed.Name + ": " + plaintext.FirstOf(sandbox.Words(allow, ""), "it fails in the sandbox, and passes outside")
 		}
@@ -46,9 +48,8 @@ func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts
 }
 
 // runAllowed runs the commands of a question with what the sandbox refuses, and returns the last run.
-func runAllowed(ctx context.Context, b *Benches, q checks.Question, failed attempts.CheckRun, allow []string) (last attempts.CheckRun, err error) {
+func runAllowed(ctx context.Context, b *Benches, q checks.Question, failed attempts.CheckRun) (last attempts.CheckRun, err error) {
 	var tr Trouble
-	q.Allow = allow
 	_, _, err = b.asker().run(ctx, q, &tr, func(_ checks.Check, r checks.Result) (bool, error) {
 		last = r.Run
 		return true, nil

@@ -69,8 +69,8 @@ func (s *setUp) run(ctx context.Context) error {
 	o := s.Checks.Options
 	for i, line := range o.Worktree.Setup {
 		req := command.ShellRequest{
-			Mark: s.at.Attempt.Mark(), Role: sandbox.SetUp, Allow: s.at.Allow, Dir: s.at.Dir, Run: line, Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)),
-			Wall: o.Worktree.SetupWall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
+			Mark: s.at.Attempt.Mark(), Role: sandbox.SetUp, Allow: s.at.Allow, Dir: s.at.Dir, Run: line,
+			Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)), Wall: o.Worktree.SetupWall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
 			Log: filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup.log", i+1)),
 		}
 		detail := runners.Event{Text: line}

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"maps"
@@ -317,4 +318,16 @@ func retry(call func() error) error {
 			return err
 		}
 	}
+}
+
+// findMark returns the mark in an environment block: variables ended by NUL.
+func findMark(block []byte) string {
+	for len(block) > 0 {
+		var v []byte
+		v, block, _ = bytes.Cut(block, []byte{0})
+		if mark, ok := bytes.CutPrefix(v, []byte(markVariable+"=")); ok {
+			return string(mark)
+		}
+	}
+	return ""
 }

@@ -46,9 +46,9 @@ const (
 	mostRead    = 256 << 10 // bytes at the end of each output
 )
 
-// Refused returns what the wall refused a process, as far as its output says so and the rules explain it: the paths that a setting would
+// Refused returns what a wall refused a process, as far as its output says so and the rules explain it: the paths that a setting would
 // have to open, with ~ for the home and a dot for the user's checkout.
-func (w *Wall) Refused(home, root string, outputs ...string) (paths []string) {
+func Refused(w *Wall, home, root string, outputs ...string) (paths []string) {
 	unnamed := false
 	for _, output := range slices.Compact(outputs) {
 		f, _ := os.Open(output)              // what cannot be read says nothing
@@ -58,7 +58,7 @@ func (w *Wall) Refused(home, root string, outputs ...string) (paths []string) {
 		for _, m := range refusals.FindAllStringSubmatch(strings.ReplaceAll(string(text), `\n`, "\n"), -1) { // a transcript is JSON
 			path, missing := cmp.Or(m[1], m[4], m[5]), cmp.Or(m[2], m[3], m[5]) != ""
 			unnamed = unnamed || path == "" && !missing
-			real := w.refused(path, missing)
+			real := keptFrom(w, path, missing)
 			if path = real; real == "" {
 				continue
 			}
@@ -78,8 +78,8 @@ func (w *Wall) Refused(home, root string, outputs ...string) (paths []string) {
 	return paths
 }
 
-// refused returns a path without links if the rules keep a process from it and the user could use it; else "".
-func (w *Wall) refused(path string, missing bool) string {
+// keptFrom returns a path without links if the rules keep a process from it and the user could use it; else "".
+func keptFrom(w *Wall, path string, missing bool) string {
 	near, mode := path, Writable
 	for near != "/" && near != "" && unix.Access(near, unix.F_OK) != nil {
 		near = filepath.Dir(near)

@@ -61,7 +61,7 @@ func TestRefused(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := wall.Refused(filepath.Join(s.folder, "home"), s.place.Root, out, out, out+"none"); !slices.Equal(got, r.want) {
+				if got := sandbox.Refused(wall, filepath.Join(s.folder, "home"), s.place.Root, out, out, out+"none"); !slices.Equal(got, r.want) {
 					t.Errorf("got %q, want %q of:\n%s", got, r.want, said)
 				}
 			})

@@ -118,7 +118,7 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	if !s.Holds(p.CLI) {
 		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
 	}
-	outside := slices.ContainsFunc(p.Allow, func(path string) bool { return guarded.MatchString(path) || s.Setting == Require && isSocket(path) })
+	outside := slices.ContainsFunc(p.Allow, s.needsOutside)
 	if outside && s.Setting == Require {
 		return nil, ErrUntried
 	}
@@ -142,6 +142,11 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 func (s *Sandbox) Holds(cli string) bool {
 	able := s != nil && (s.Kind == Bubblewrap || s.Kind == Landlock || s.Kind == Seatbelt && s.Setting == Require)
 	return able && s.Setting != Off && (s.Kind == Bubblewrap || !nests[cli])
+}
+
+// needsOutside reports whether a trial of a path runs outside of the sandbox, or not at all if that is required.
+func (s *Sandbox) needsOutside(path string) bool {
+	return guarded.MatchString(path) || s.Setting == Require && isSocket(path)
 }
 
 // Title begins the first argument of bubblewrap. The folder where the user typed the command follows it.
@@ -184,7 +189,7 @@ func (w *Wall) Wraps() bool { return w != nil && w.Kind == Bubblewrap }
 // Wrap returns the program and the arguments that start a command inside the wall, in its folder.
 func (w *Wall) Wrap(program string, argv []string, dir string) (string, []string) {
 	if w != nil && w.Kind == Seatbelt {
-		return w.Program[0], append([]string{w.Program[0], "-p", w.profile(), program}, argv[1:]...)
+		return w.Program[0], append([]string{w.Program[0], "-p", profile(w), program}, argv[1:]...)
 	}
 	if !w.Wraps() {
 		return program, argv

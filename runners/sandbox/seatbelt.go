@@ -6,7 +6,7 @@ import (
 )
 
 // profile returns the rules as a profile of sandbox-exec, of macOS: a later line for a path is stronger. It is untried.
-func (w *Wall) profile() string {
+func profile(w *Wall) string {
 	var text strings.Builder
 	text.WriteString("(version 1)\n(allow default)\n(deny signal)\n(allow signal (target same-sandbox))\n")
 	for _, r := range w.Rules {

@@ -107,7 +107,7 @@ func runChecks(ctx context.Context, c *checkup) {
 		}
 	}
 	if refused := slices.Compact(slices.Sorted(slices.Values(tried.Refused))); sandbox.Settings(refused) != "" {
-		c.add(Warn, "sandbox", "it refuses "+plaintext.Listed(refused), "to allow that, write in "+configs.LocalFile+":\n"+sandbox.Settings(refused))
+		c.add(Warn, "sandbox", "it refuses "+plaintext.Listed(refused), "to allow that, in "+configs.LocalFile+":\n"+sandbox.Settings(refused))
 	}
 	if len(tried.Changed) > 0 {
 		c.add(Warn, "checks", "the checks have changed "+plaintext.Some(tried.Changed, 3)+" in your checkout", "look at git status; git restore puts a file back")

@@ -111,7 +111,7 @@ func (i *inside) Wait() process.Exit {
 	exit := i.Process.Wait()
 	worked := i.cmd.Role == sandbox.Check || i.cmd.Role == sandbox.SetUp
 	if exit.Code != 0 || !worked {
-		paths := i.cmd.Wall.Refused(runners.Variable(i.cmd.Env, "HOME"), i.box.Root, i.cmd.Stdout, i.cmd.Stderr)
+		paths := sandbox.Refused(i.cmd.Wall, runners.Variable(i.cmd.Env, "HOME"), i.box.Root, i.cmd.Stdout, i.cmd.Stderr)
 		exit.Refused = strings.Join(append(paths, strings.Fields(exit.Refused)...), " ")
 	}
 	if !worked && exit.Refused == sandbox.Unnamed { // a guess, which nothing tries
