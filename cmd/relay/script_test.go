@@ -288,8 +288,8 @@ func big(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(path, []byte(text.String()), 0o644))
 }
 
-// forge replaces text in the event log of the newest run, and writes the checksums that then belong to its lines, and with linked their links:
-// forge OLD NEW [linked].
+// forge replaces text in the event log of the newest run, and writes the checksums that then belong to its lines, and with linked their
+// links: forge OLD NEW [linked].
 func forge(ts *testscript.TestScript, _ bool, args []string) {
 	logs, err := filepath.Glob(ts.MkAbs(".agents-os/relay/runs/*/events.jsonl"))
 	ts.Check(err)

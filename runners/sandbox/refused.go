@@ -102,9 +102,7 @@ func keptFrom(w *Wall, path string, missing bool) string {
 func Settings(refused []string) string {
 	var set []string
 	for _, name := range []string{"sandbox_sockets", "sandbox_write", "sandbox_network"} {
-		list := slices.DeleteFunc(slices.Clone(refused), func(path string) bool {
-			return isHost(path) != (name == "sandbox_network") || !isHost(path) && (guarded.MatchString(path) || isSocket(path) != (name == "sandbox_sockets"))
-		})
+		list := slices.DeleteFunc(slices.Clone(refused), func(path string) bool { return settingOf(path) != name })
 		switch {
 		case len(list) > 0 && name == "sandbox_network":
 			set = append(set, name+": {checks: ["+strings.Join(list, ", ")+"]}")
@@ -113,6 +111,19 @@ func Settings(refused []string) string {
 		}
 	}
 	return strings.TrimSuffix("relay: {"+strings.Join(set, ", ")+"}", "relay: {}")
+}
+
+// settingOf returns the setting that allows a path or host; "": there is none.
+func settingOf(path string) string {
+	switch {
+	case isHost(path):
+		return "sandbox_network"
+	case guarded.MatchString(path):
+		return ""
+	case isSocket(path):
+		return "sandbox_sockets"
+	}
+	return "sandbox_write"
 }
 
 func isSocket(path string) bool { return strings.HasSuffix(path, ".sock") }

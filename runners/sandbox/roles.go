@@ -64,8 +64,7 @@ var states = map[string]state{
 	},
 	"codex": {"CODEX_HOME", []string{".codex"}, []string{"config.toml", "hooks.json", "AGENTS.md", "prompts", "rules", "skills"}, nil, false},
 	"gemini": {
-		"", []string{".gemini"}, []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills"}, []string{"tmp", "history"},
-		true,
+		"", []string{".gemini"}, []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills"}, []string{"tmp", "history"}, true,
 	},
 	"opencode": {
 		"", []string{".local/share/opencode", ".local/state/opencode", ".cache/opencode", ".config/opencode"},
