@@ -116,10 +116,10 @@ func Settings(refused []string) string {
 // settingOf returns the setting that allows a path or host; "": there is none.
 func settingOf(path string) string {
 	switch {
-	case isHost(path):
-		return "sandbox_network"
 	case guarded.MatchString(path):
 		return ""
+	case isHost(path):
+		return "sandbox_network"
 	case isSocket(path):
 		return "sandbox_sockets"
 	}
