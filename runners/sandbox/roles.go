@@ -94,12 +94,18 @@ func (s *Sandbox) rules(p Process) *ruleset {
 		r.set(Hidden, s.Root)
 		r.set(ReadOnly, filepath.Join(s.Git, "objects"), s.Hook)
 	}
-	r.showFolder(s, works)
+	inCheckout := s.Kind == Landlock && p.Dir == s.Root && p.Role != Reviewer // with rules below it, nothing could make files in it
+	if !inCheckout {
+		r.showFolder(s, works)
+	}
 	r.set(map[bool]Mode{false: Writable, true: ReadOnly}[p.Role == Reviewer], p.Dir)
 	if p.Dir == s.Root && p.Role != Reviewer {
 		r.set(Writable, s.Git)
 	}
 	r.own(s, works)
+	if inCheckout {
+		delete(r.modes, r.variable("RELAY_PROMPT"))
+	}
 	r.set(Writable, s.Write...)
 	r.set(ReadOnly, s.Sockets...)
 	r.reveal(slices.Concat([]string{home, s.Root, s.Git}, filepath.SplitList(r.variable("PATH")))...)
