@@ -118,12 +118,18 @@ func (s *Sandbox) rules(p Process) *ruleset {
 		r.set(Hidden, s.Root)
 		r.set(ReadOnly, filepath.Join(s.Git, "objects"), s.Hook)
 	}
-	r.showFolder(s, works)
+	inCheckout := s.Kind == Landlock && p.Dir == s.Root && p.Role != Reviewer // with rules below it, nothing could make files in it
+	if !inCheckout {
+		r.showFolder(s, works)
+	}
 	r.set(map[bool]Mode{false: Writable, true: ReadOnly}[p.Role == Reviewer], p.Dir)
 	if p.Dir == s.Root && p.Role != Reviewer {
 		r.set(Writable, s.Git)
 	}
 	r.own(s, works)
+	if inCheckout {
+		delete(r.modes, r.variable("RELAY_PROMPT"))
+	}
 	for _, path := range s.Write {
 		_ = os.MkdirAll(path, 0o700) // only what exists can be opened
 	}
