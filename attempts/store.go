@@ -221,8 +221,19 @@ func (s *Store) Seq() uint64 {
 	return s.journal.seq
 }
 
-// Unproved reports whether a person accepted events that the head did not prove, or there was no head for them.
-func (s *Store) Unproved() bool { return s.journal.links.Head.Since > 0 }
+// Unproved reports whether a person accepted events that the head did not prove, or there was no head for them, and no call of Prove followed.
+func (s *Store) Unproved() bool {
+	s.journal.mu.Lock()
+	defer s.journal.mu.Unlock()
+	return s.journal.links.Head.Since > 0 && !s.journal.links.Head.Held
+}
+
+// Prove notes that all checks have passed on what the events say. Close keeps it.
+func (s *Store) Prove() {
+	s.journal.mu.Lock()
+	defer s.journal.mu.Unlock()
+	s.journal.links.Head.Held = true
+}
 
 // Run returns the id of the run whose log is written.
 func (s *Store) Run() string { return s.journal.run }

@@ -24,6 +24,7 @@ type Head struct {
 	Sum   string `json:"sum"`
 	Since uint64 `json:"since,omitempty"` // nothing proves the events before this one: a person accepted them, or there was no head
 	Open  bool   `json:"open,omitempty"`  // relay writes, or was killed: the last line may be a later one
+	Held  bool   `json:"held,omitempty"`  // all checks have passed on what the events before Since say
 }
 
 // Chain is the hash of the lines so far. Its lines are read first, and then written. A nil Chain takes every line.

@@ -84,7 +84,9 @@ func (o *reportOptions) source(ctx context.Context) (*runview.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.run != "" && o.run != v.Ledger.Folded.Run {
+	if o.run == v.Ledger.Folded.Run {
+		o.run = "" // it may still be on
+	} else if o.run != "" {
 		pl = project.RunPlan(p, o.run, pl)
 	}
 	b, err := status.Builder(p, pl, v, o.run)

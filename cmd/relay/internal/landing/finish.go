@@ -108,7 +108,7 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 	}
 	l := status.Printer{Width: terminal.Columns(f.App.Err.Dest), Flag: p.EpicFlag()}
 	if err = status.AskLooks(f.App.Err, l, f.JSON, f.answer.Looks, ask); err == nil {
-		f.answer.Untested, err = candidate{&f.Finish, f.project, f.plan, f.view, f.step, !store.Unproved()}.check(ctx)
+		f.answer.Untested, err = candidate{&f.Finish, f.project, f.plan, f.view, f.step, store}.check(ctx)
 	}
 	if err == nil {
 		err = f.land(ctx, store)

@@ -56,8 +56,12 @@ func Rebuild(ctx context.Context, opts Rebuilding) (err error) {
 	if !opts.DryRun {
 		var store *attempts.Store // no run may write them meanwhile
 		o := p.Memory(pl)
-		o.Accept = true // the records say what the events say, whatever proves these
-		if store, err = attempts.Open(o); err != nil {
+		store, err = attempts.Open(o)
+		if _, damaged := errors.AsType[*attempts.DamageError](err); damaged {
+			o.Accept = true // the records say what the events say, whatever proves these
+			store, err = attempts.Open(o)
+		}
+		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, store.Close()) }()
