@@ -118,7 +118,9 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	if !s.Holds(p.CLI) {
 		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
 	}
-	outside := slices.ContainsFunc(p.Allow, func(path string) bool { return guarded.MatchString(path) || s.Setting == Require && isSocket(path) })
+	outside := slices.ContainsFunc(p.Allow, func(path string) bool {
+		return !isHost(path) && guarded.MatchString(path) || s.Setting == Require && isSocket(path)
+	})
 	if outside && s.Setting == Require {
 		return nil, ErrUntried
 	}
