@@ -113,7 +113,7 @@ func TestTrial(t *testing.T) {
 				if err != nil || !opens(".tool") || opens(".other") || !strings.Contains(strings.Join(w.Env, " "), "/trials/") {
 					t.Errorf("%s: %v, %+v", setting, err, w)
 				}
-				for _, path := range []string{"~/.ssh", "~/.bashrc", sandbox.Unnamed, "/run/docker.sock"} {
+				for _, path := range []string{"~/.ssh", "~/.bashrc", "~/.missing", sandbox.Unnamed, "/run/docker.sock"} {
 					w, err := wall("~/.tool", path)
 					bare := path != "/run/docker.sock" && w == nil
 					if untried := errors.Is(err, sandbox.ErrUntried); untried != (setting == sandbox.Require) || !untried && bare != (path != "/run/docker.sock") {

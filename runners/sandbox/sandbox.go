@@ -118,8 +118,13 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	if !s.Holds(p.CLI) {
 		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
 	}
+	home := (&ruleset{process: p}).variable("HOME")
 	outside := slices.ContainsFunc(p.Allow, func(path string) bool {
-		return !isHost(path) && guarded.MatchString(path) || s.Setting == Require && isSocket(path)
+		if isHost(path) || isSocket(path) {
+			return isSocket(path) && (s.Setting == Require || guarded.MatchString(path))
+		}
+		_, err := os.Lstat(strings.Replace(path, "~", home, 1)) // a trial makes no folder that is missing
+		return err != nil || guarded.MatchString(path)
 	})
 	if outside && s.Setting == Require {
 		return nil, ErrUntried
