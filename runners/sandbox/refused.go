@@ -35,7 +35,7 @@ const (
 var places = pattern.New(`^(?:.*\.sock$|~/\.local/[^/]*/[^/]*|~/(?:\.config|\.cache|[^./][^/]*)/[^/]*|~/[^/]*|/[^/]*/[^/]*|.*)`)
 
 // guarded matches paths that no setting should open: what holds keys, starts programs or decides what they do, the system, the user's
-// checkout. What is neither a path nor a host has no setting, either.
+// checkout. It also matches text that is neither a path nor a host.
 var guarded = pattern.New(`^(?:[^/~]|~$|/(?:etc|usr|bin|sbin|lib\w*|boot|proc|sys|dev|home|root|run/user)(?:/|$)|` +
 	`~/\.(?:config|local)(?:/share|/state)?$|~/(?:bin|\.\w*(?:profile|rc|login|env)|\.gitconfig|\.(?:claude|codex|gemini)\b.*|` +
 	`\.config/(?:git|fish|systemd|autostart)|\.local/(?:bin|state/relay|\w+/opencode)|` +
