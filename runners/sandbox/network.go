@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -52,7 +53,11 @@ func (w *Wall) Connect() (_ *Wall, l *Link, err error) {
 	own, port := *w, proxyPort
 	l.hosts = w.Hosts
 	if w.Wraps() {
-		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		syscall.ForkLock.RLock() // macOS knows no SOCK_CLOEXEC
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+		unix.CloseOnExec(pair[0])
+		unix.CloseOnExec(pair[1])
+		syscall.ForkLock.RUnlock()
 		if err != nil {
 			return nil, nil, os.NewSyscallError("socketpair", err)
 		}

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"relay/epic/pattern"
 )
 
 var errNotListed = errors.New("relay.sandbox_network does not list it")
@@ -92,8 +94,13 @@ func (l *Link) refuse(host string) {
 	}
 }
 
-// isHost reports whether what a process was refused is a host, not a path.
-func isHost(refused string) bool { return !strings.ContainsAny(refused, "/~") }
+// hosts matches a host that a list can have: see relay.sandbox_network.
+var hosts = pattern.New(`^[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`)
+
+// isHost reports whether what a process was refused is a host that a list can have. Two words mean something else there.
+func isHost(refused string) bool {
+	return hosts.MatchString(refused) && refused != "open" && refused != "none"
+}
 
 // listing returns a host and its port as a list has them.
 func listing(host, port string) string {

@@ -35,8 +35,8 @@ const (
 var places = pattern.New(`^(?:.*\.sock$|~/\.local/[^/]*/[^/]*|~/(?:\.config|\.cache|[^./][^/]*)/[^/]*|~/[^/]*|/[^/]*/[^/]*|.*)`)
 
 // guarded matches paths that no setting should open: what holds keys, starts programs or decides what they do, the system, the user's
-// checkout.
-var guarded = pattern.New(`^(?:[.(]|~$|/(?:etc|usr|bin|sbin|lib\w*|boot|proc|sys|dev|home|root|run/user)(?:/|$)|` +
+// checkout. It also matches text that is neither a path nor a host.
+var guarded = pattern.New(`^(?:[^/~]|~$|/(?:etc|usr|bin|sbin|lib\w*|boot|proc|sys|dev|home|root|run/user)(?:/|$)|` +
 	`~/\.(?:config|local)(?:/share|/state)?$|~/(?:bin|\.\w*(?:profile|rc|login|env)|\.gitconfig|\.(?:claude|codex|gemini)\b.*|` +
 	`\.config/(?:git|fish|systemd|autostart)|\.local/(?:bin|state/relay|\w+/opencode)|` +
 	strings.Join(slices.Concat(secret, logins), "|") + `)(?:/|$))`)
@@ -80,8 +80,12 @@ func Refused(w *Wall, home, root string, outputs ...string) (paths []string) {
 
 // keptFrom returns a path without links if the rules keep a process from it and the user could use it; else "".
 func keptFrom(w *Wall, path string, missing bool) string {
+	if path == "" {
+		return ""
+	}
+	path = filepath.Clean(path) // a folder above has a setting of its own
 	near, mode := path, Writable
-	for near != "/" && near != "" && unix.Access(near, unix.F_OK) != nil {
+	for near != "/" && unix.Access(near, unix.F_OK) != nil {
 		near = filepath.Dir(near)
 	}
 	real, err := filepath.EvalSymlinks(near)

@@ -33,6 +33,7 @@ var refusals = map[string]struct {
 	"java, denied":      {sandbox.Check, "", `echo "java.nio.file.AccessDeniedException: $HOME/.tool/x"`, nil},
 	"npm":               {sandbox.Check, "", `echo "npm error EROFS: read-only file system, mkdir '$HOME/.tool/x'"`, []string{"~/.tool"}},
 	"a transcript":      {sandbox.Agent, "", `printf '{"text":"touch: cannot touch \\u0027x\\u0027\\n/bin/sh: 1: cannot create %s/.tool/x: Read-only file system\\nok"}' ~`, []string{"~/.tool"}},
+	"up and down":       {sandbox.Check, "", `echo "$HOME/.tool/none/../x: Permission denied"; echo "$HOME/d/../.ssh/x: Permission denied"`, []string{"~/.tool", "~/.ssh"}},
 	"nothing there":     {sandbox.Check, "", `cat ~/.none/x`, nil},
 	"no path":           {sandbox.Check, "", `echo "mount: Operation not permitted"`, []string{sandbox.Unnamed}},
 	"nothing":           {sandbox.Check, "", `echo "permission to land /x granted"`, nil},
@@ -76,7 +77,7 @@ func TestSettings(t *testing.T) {
 		"~", "~/.ssh", "~/.config/gh", "~/.config", "~/.local", "~/.local/share", "~/.local/bin", "~/.local/share/keyrings", "~/.bashrc",
 		"~/.zshenv", "~/.profile", "~/.bash_profile", "~/.gitconfig", "~/.config/git", "~/.config/systemd", "~/bin", "~/.npmrc", "~/.netrc",
 		"~/.claude", "~/.claude.json", "~/.codex", "~/.local/share/opencode", "~/.local/state/relay", "./a", ".", "/etc/cron.d", "/usr/lib",
-		"/lib64/x", "/home/other", "/root/x", "/run/user", "/proc/1", sandbox.Unnamed,
+		"/lib64/x", "/home/other", "/root/x", "/run/user", "/proc/1", sandbox.Unnamed, "all:EOF", "open", "none", `a.org,"*"`, "[::1]:80",
 	}
 	if got := sandbox.Settings(guarded); got != "" {
 		t.Errorf("guarded: got %q", got)
@@ -112,7 +113,7 @@ func TestTrial(t *testing.T) {
 				if err != nil || !opens(".tool") || opens(".other") || !strings.Contains(strings.Join(w.Env, " "), "/trials/") {
 					t.Errorf("%s: %v, %+v", setting, err, w)
 				}
-				for _, path := range []string{"~/.ssh", "~/.bashrc", sandbox.Unnamed, "/run/docker.sock"} {
+				for _, path := range []string{"~/.ssh", "~/.bashrc", "~/.missing", sandbox.Unnamed, "/run/docker.sock"} {
 					w, err := wall("~/.tool", path)
 					bare := path != "/run/docker.sock" && w == nil
 					if untried := errors.Is(err, sandbox.ErrUntried); untried != (setting == sandbox.Require) || !untried && bare != (path != "/run/docker.sock") {

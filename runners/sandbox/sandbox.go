@@ -118,7 +118,8 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	if !s.Holds(p.CLI) {
 		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
 	}
-	outside := slices.ContainsFunc(p.Allow, s.needsOutside)
+	home := (&ruleset{process: p}).variable("HOME")
+	outside := slices.ContainsFunc(p.Allow, func(path string) bool { return s.needsOutside(path, home) })
 	if outside && s.Setting == Require {
 		return nil, ErrUntried
 	}
@@ -145,8 +146,12 @@ func (s *Sandbox) Holds(cli string) bool {
 }
 
 // needsOutside reports whether a trial of a path runs outside of the sandbox, or not at all if that is required.
-func (s *Sandbox) needsOutside(path string) bool {
-	return guarded.MatchString(path) || s.Setting == Require && isSocket(path)
+func (s *Sandbox) needsOutside(path, home string) bool {
+	if isHost(path) || isSocket(path) {
+		return isSocket(path) && (s.Setting == Require || guarded.MatchString(path))
+	}
+	_, err := os.Lstat(strings.Replace(path, "~", home, 1)) // a trial makes no folder that is missing
+	return err != nil || guarded.MatchString(path)
 }
 
 // Title begins the first argument of bubblewrap. The folder where the user typed the command follows it.

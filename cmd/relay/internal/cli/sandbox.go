@@ -118,10 +118,11 @@ func (i *inside) Wait() process.Exit {
 		exit.Refused = ""
 	}
 	version := i.cmd
-	version.Argv, version.Stdin, version.Stdout, version.End = []string{version.Argv[0], "--version"}, "", version.Stderr, ""
+	version.Argv, version.Stdin, version.Stdout, version.End = []string{version.Argv[0], "--version"}, "", os.DevNull, ""
 	if exit.Code != 0 && !exit.Stopped && exit.Refused != "" && sandbox.Knows(i.cli) {
 		if p, err := i.Supervisor.Start(i.ctx, version); err == nil {
-			exit.Barred = p.Wait().Code != 0
+			end := p.Wait()
+			exit.Barred = end.Code != 0 && !end.Stopped && !end.Lost
 		}
 	}
 	return exit
