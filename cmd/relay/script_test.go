@@ -139,7 +139,8 @@ func setUp(env *testscript.Env) error {
 		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "TZ": "UTC",
 		"XDG_STATE_HOME":      env.WorkDir + "-state", // outside of the script's repository, and removed with the folder of all scripts
 		"RELAY_INHIBIT_SLEEP": "false", wireVariable: "json",
-		"RELAY_SANDBOX_WRITE": home, // the default sandbox holds the agents of scripts; they meet each other and the script here
+		"RELAY_SANDBOX":       "auto", // holds the agents of scripts; they meet each other and the script in their home
+		"RELAY_SANDBOX_WRITE": home,
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"),
 		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com",
 		"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
