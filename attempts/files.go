@@ -75,7 +75,7 @@ func (s *Store) saveLocked() error {
 	} else if err != nil {
 		return s.journal.fail(fmt.Errorf("write %s: %w", LedgerFile, err))
 	}
-	s.journal.keepHead(true)
+	s.journal.keepHead(true, false)
 	keepSeen(s)
 	s.ended = time.Now()
 	s.cost = s.ended.Sub(began)
@@ -277,7 +277,7 @@ func (s *Store) finish() error {
 		s.opts.Warn(name + " was changed by somebody else and has been restored")
 	}
 	if err = s.saveLocked(); err == nil {
-		s.journal.keepHead(false)
+		s.journal.keepHead(false, false)
 	}
 	return err
 }

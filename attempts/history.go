@@ -235,13 +235,12 @@ func (h *history) line(l *logFile, line *durable.Line) error { //nolint:gocyclo 
 	if e.Seq > h.limit && (h.links != nil || e.Accepted == nil || e.Accepted.Base == nil) {
 		return errStop
 	}
-	sum := durable.Sum(0, line.Text)
+	sum, hint := durable.Sum(0, line.Text), hintUnproved
 	if e.Seq+1 == h.next && sum == h.sum {
 		h.notes = append(h.notes, fmt.Sprintf("%s:%d: event %d is there twice", l.name(), line.Number, e.Seq))
 		return nil
 	}
 	why, late := h.links.Read(e.Seq, e.Link, line.Text)
-	hint := hintUnproved
 	if why != "" && h.limit < math.MaxUint64 {
 		return errStop
 	}

@@ -64,9 +64,10 @@ func link(links *chain.Chain, dst []byte, e Event) ([]byte, Event, error) {
 	return lines, back, err
 }
 
-func (j *journal) keepHead(open bool) {
+func (j *journal) keepHead(open, held bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.links.Head.Held = j.links.Head.Held || held
 	j.links.Save(open)
 }
 
@@ -135,9 +136,8 @@ func (j *journal) failLocked(err error) error {
 	return j.err
 }
 
-func (j *journal) lastWords() error {
+func (j *journal) lastWords() (err error) {
 	var lines []byte
-	var err error
 	for i, e := range []Event{
 		{Type: TypeNote, Note: &Note{Kind: "disk_full", Text: plaintext.Capped(j.err.Error(), 500)}},
 		{Type: TypeRunStopped, RunStopped: &RunStopped{ExitCode: 1, Reason: "error"}},

@@ -76,8 +76,7 @@ func Open(o Options) (*Store, error) {
 	return open(o, disk, refuseEdit)
 }
 
-func (s *Store) start(decide policy) error {
-	var err error
+func (s *Store) start(decide policy) (err error) {
 	if s.lock, err = durable.Acquire(s.fsys, LockFile, Self(s.opts.Epic.ID, s.opts.Now())); err != nil {
 		return err
 	}
@@ -115,9 +114,8 @@ func (s *Store) start(decide policy) error {
 }
 
 // begin opens the run's log behind everything that was read.
-func (s *Store) begin(c *contents) error {
+func (s *Store) begin(c *contents) (err error) {
 	s.journal.opts, s.journal.seq = &s.opts, c.log.next-1
-	var err error
 	for _, l := range c.log.torn {
 		if l.copy, err = durable.Cut(s.fsys, l.name(), l.tail); err != nil {
 			return err
@@ -222,18 +220,10 @@ func (s *Store) Seq() uint64 {
 }
 
 // Unproved reports whether a person accepted events that the head did not prove, or there was no head for them, and no call of Prove followed.
-func (s *Store) Unproved() bool {
-	s.journal.mu.Lock()
-	defer s.journal.mu.Unlock()
-	return s.journal.links.Head.Since > 0 && !s.journal.links.Head.Held
-}
+func (s *Store) Unproved() bool { return s.journal.links.Head.Since > 0 && !s.journal.links.Head.Held }
 
-// Prove notes that all checks have passed on what the events say. Close keeps it.
-func (s *Store) Prove() {
-	s.journal.mu.Lock()
-	defer s.journal.mu.Unlock()
-	s.journal.links.Head.Held = true
-}
+// Prove notes that all checks have passed on what the events say.
+func (s *Store) Prove() { s.journal.keepHead(true, true) }
 
 // Run returns the id of the run whose log is written.
 func (s *Store) Run() string { return s.journal.run }

@@ -72,8 +72,28 @@ func blocks(src []byte) []block {
 			d.begin = append(d.begin, i+1)
 		}
 	}
-	root := markdown.NewParser(markdown.WithBlockParsers(markdown.DefaultBlockParsers()...)).Parse(text.NewReader(src))
+	root := markdown.NewParser(markdown.WithBlockParsers(markdown.DefaultBlockParsers()...)).Parse(text.NewReader(d.shallow()))
 	return d.children(root, 0, len(src))
+}
+
+// mostMarks bounds the bytes of marks that a line begins with: goldmark's time grows with their square.
+const mostMarks = 1000
+
+// shallow returns the source with letters in place of the marks beyond the bound. Offsets stay.
+func (d *document) shallow() []byte {
+	src := d.src
+	for _, from := range d.begin {
+		rest := bytes.TrimLeft(d.src[from:], " \t>-+*.)0123456789")
+		if to := len(d.src) - len(rest); to > from+mostMarks {
+			if &src[0] == &d.src[0] {
+				src = bytes.Clone(src)
+			}
+			for i := from + mostMarks; i < to; i++ {
+				src[i] = 'x'
+			}
+		}
+	}
+	return src
 }
 
 // children lists the blocks in a node whose source lies between two offsets.

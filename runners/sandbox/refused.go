@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ var ErrUntried = errors.New("relay.sandbox is require, so nothing is tried outsi
 
 // refusals matches what shells, tools and languages print about a file that they cannot use: its path stands before the reason or behind
 // it. A path that is hidden seems to be missing. Some name none when they find no docker.
-var refusals = pattern.New(`(?:^|[\s'"‘“(=])` + pathForm + `['"’”:)\s(]*(?:connect: )?` + reason +
+var refusals = regexp.MustCompile(`(?:^|[\s'"‘“(=])` + pathForm + `['"’”:)\s(]*(?:connect: )?` + reason +
 	`|` + reason + `(?:[^\n/]{0,20}[\s'"‘“(:]` + pathForm + `)?|(?:(?:AccessDenied|NoSuchFile)Exception:? \(?|npm error path |unix://)` + pathForm +
 	`|container runtime strategy|fetching server API version`)
 
@@ -36,7 +37,7 @@ var places = pattern.New(`^(?:.*\.sock$|~/\.local/[^/]*/[^/]*|~/(?:\.config|\.ca
 
 // guarded matches paths that no setting should open: what holds keys, starts programs or decides what they do, the system, the user's
 // checkout. It also matches text that is neither a path nor a host.
-var guarded = pattern.New(`^(?:[^/~]|~$|/(?:etc|usr|bin|sbin|lib\w*|boot|proc|sys|dev|home|root|run/user)(?:/|$)|` +
+var guarded = regexp.MustCompile(`^(?:[^/~]|~$|/(?:etc|usr|bin|sbin|lib\w*|boot|proc|sys|dev|home|root|run/user)(?:/|$)|` +
 	`~/\.(?:config|local)(?:/share|/state)?$|~/(?:bin|\.\w*(?:profile|rc|login|env)|\.gitconfig|\.(?:claude|codex|gemini)\b.*|` +
 	`\.config/(?:git|fish|systemd|autostart)|\.local/(?:bin|state/relay|\w+/opencode)|` +
 	strings.Join(slices.Concat(secret, logins), "|") + `)(?:/|$))`)
@@ -120,10 +121,10 @@ func Settings(refused []string) string {
 // settingOf returns the setting that allows a path or host; "": there is none.
 func settingOf(path string) string {
 	switch {
-	case guarded.MatchString(path):
-		return ""
 	case isHost(path):
 		return "sandbox_network"
+	case guarded.MatchString(path):
+		return ""
 	case isSocket(path):
 		return "sandbox_sockets"
 	}

@@ -17,11 +17,16 @@ var (
 	waitsCell = pattern.New(`(?i)^\W*(?:(?:can )?starts? after|after|waits? for|depend|block|prereq|requires|abhäng|dépend|依赖|依存|前置)`)
 )
 
+const longLine = 4096 // bytes; the time for node grows with the square of a line's length
+
 // Drawn returns the pairs of tasks of which lines such as T1 -> T2, or T2 starts after T1, say that the first comes before the second. So
 // do the rows of a table with a column for what a task waits for.
 func (n *Names) Drawn(lines []string) (pairs [][2]string) {
 	column := -1
 	for i, text := range lines {
+		if len(text) > longLine {
+			continue
+		}
 		text = mark.ReplaceAllString(text, "")
 		row := Cells(text)
 		if len(row) == 1 {
