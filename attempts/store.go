@@ -219,7 +219,7 @@ func (s *Store) Seq() uint64 {
 	return s.journal.seq
 }
 
-// Unproved reports whether a person accepted events that the head did not prove, or there was no head for them, and no call of Prove followed.
+// Unproved reports whether a person accepted events that the head did not prove, or that had none, and no call of Prove followed.
 func (s *Store) Unproved() bool { return s.journal.links.Head.Since > 0 && !s.journal.links.Head.Held }
 
 // Prove notes that all checks have passed on what the events say.

@@ -72,8 +72,7 @@ var states = map[string]state{
 			"../../../.config/opencode", "opencode.json", "opencode.jsonc", "config.json", "AGENTS.md", "agent", "agents", "command", "commands",
 			"mode", "modes", "plugin", "plugins", "skill", "skills", "tool", "tools",
 		),
-		[]string{"log", "storage"},
-		true,
+		[]string{"log", "storage"}, true,
 	},
 }
 
