@@ -67,12 +67,14 @@ var states = map[string]state{
 		"", []string{".gemini"}, []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills"}, []string{"tmp", "history"}, true,
 	},
 	"opencode": {
-		"", []string{".local/share/opencode", ".local/state/opencode", ".cache/opencode", ".config/opencode"},
+		"",
+		[]string{".local/share/opencode", ".local/state/opencode", ".cache/opencode", ".config/opencode"},
 		below(
 			"../../../.config/opencode", "opencode.json", "opencode.jsonc", "config.json", "AGENTS.md", "agent", "agents", "command", "commands",
 			"mode", "modes", "plugin", "plugins", "skill", "skills", "tool", "tools",
 		),
-		[]string{"log", "storage"}, true,
+		[]string{"log", "storage"},
+		true,
 	},
 }
 

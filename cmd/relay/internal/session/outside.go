@@ -30,9 +30,6 @@ func ranBare(ctx context.Context, p *project.Project) bool {
 	return err == nil && !walledRun.Match(report)
 }
 
-// mostOutside is how many commands outside of the sandbox are named.
-const mostOutside = 20
-
 // tryInside has the set-up and the checks that fail only in the sandbox run outside until this relay work ends, if the last run had no
 // sandbox. It tries them on what the run begins from, before an agent has worked. It returns what to say of it.
 func tryInside(ctx context.Context, s *session, o *orchestrator.Options) (remarks []string) {
@@ -51,11 +48,8 @@ func tryInside(ctx context.Context, s *session, o *orchestrator.Options) (remark
 	s.command.say("trying set-up and checks in the sandbox, which the last run did not have")
 	found := onlyInside(ctx, s, o, box)
 	box.Outside = each.Of(found, func(f failing) string { return f.command })
-	for _, f := range found[:min(len(found), mostOutside)] {
+	for _, f := range found {
 		remarks = append(remarks, "sandbox: outside in this run, as it fails only inside: "+f.command+plaintext.Fit(f.why, 300))
-	}
-	if more := len(found) - mostOutside; more > 0 {
-		remarks = append(remarks, "sandbox: and "+plaintext.Count(more, "more command"))
 	}
 	if len(found) > 0 {
 		remarks = append(remarks, "sandbox: from the next run on these run inside, too: relay.sandbox_write and relay.sandbox_sockets, in "+
