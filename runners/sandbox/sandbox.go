@@ -119,11 +119,10 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
 	}
 	home := (&ruleset{process: p}).variable("HOME")
-	outside := slices.ContainsFunc(p.Allow, func(path string) bool { return s.needsOutside(path, home) })
-	if outside && s.Setting == Require {
+	switch outside := slices.ContainsFunc(p.Allow, func(path string) bool { return s.needsOutside(path, home) }); {
+	case outside && s.Setting == Require:
 		return nil, ErrUntried
-	}
-	if outside {
+	case outside:
 		return nil, nil //nolint:nilnil // auto tries it without
 	}
 	r := s.rules(p)

@@ -317,9 +317,13 @@ func LastEnded(ctx context.Context, p *Project) string {
 	ends := func(folder string) string { return ":(glob)" + p.Rel(filepath.Join(folder, "runs/*/report.json")) }
 	epics := filepath.Join(p.Home, ListedFolder, "*")
 	out, _ := p.Git.Run(ctx, git.Call{Args: []string{"ls-files", "--others", "-z", "--", ends(p.Home), ends(epics)}})
-	last := slices.MaxFunc(strings.Split(string(out), "\x00"), func(a, b string) int {
-		return cmp.Compare(filepath.Base(filepath.Dir(a)), filepath.Base(filepath.Dir(b)))
-	})
+	ended := func(file string) (at time.Time) { // several runs may begin in one second, so their names do not tell
+		if info, err := os.Lstat(filepath.Join(p.Root, file)); err == nil && info.Mode().IsRegular() {
+			at = info.ModTime()
+		}
+		return at
+	}
+	last := slices.MaxFunc(strings.Split(string(out), "\x00"), func(a, b string) int { return ended(a).Compare(ended(b)) })
 	return filepath.Join(p.Root, filepath.Dir(last))
 }
 
