@@ -102,12 +102,15 @@ func (a *arena) night(list []attack) {
 	}
 	log, report := a.read("log"), a.read("report")
 	harmed := strings.Fields(a.read("harmed"))
+	words := slices.DeleteFunc(slices.Collect(strings.Lines(log+report)), func(line string) bool {
+		return strings.Contains(line, "the sandbox refuses")
+	})
 	for _, each := range list {
 		if each.other && os.Getuid() != 0 {
 			continue
 		}
 		result := stopped
-		harm, said := slices.Contains(harmed, each.id()), each.says != "" && strings.Contains(log+report, each.says)
+		harm, said := slices.Contains(harmed, each.id()), each.says != "" && strings.Contains(strings.Join(words, ""), each.says)
 		switch {
 		case harm && said:
 			result = told
