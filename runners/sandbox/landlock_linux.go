@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -130,17 +131,18 @@ func (g *granter) grant(path string, mode Mode) {
 		mode = own
 	}
 	if !g.above[path] {
-		if mode == ReadOnly {
-			g.allow(path, readRights)
-		} else if mode != Hidden {
-			g.allow(path, readRights|writeRights)
-		}
+		g.allow(path, map[Mode]uint64{ReadOnly: readRights, Writable: readRights | writeRights, Private: readRights | writeRights}[mode])
 		return
 	}
 	if mode == Private {
 		mode = Hidden // what others have in it
 	}
-	entries, _ := os.ReadDir(path) // what cannot be listed cannot be used
+	entries, err := os.ReadDir(path)
+	for below := range g.modes { // of a folder that cannot be listed, only what has a rule is known
+		if err != nil && strings.HasPrefix(below, path+"/") {
+			g.grant(below, mode)
+		}
+	}
 	for _, e := range entries {
 		if e.Type()&os.ModeSymlink == 0 {
 			g.grant(filepath.Join(path, e.Name()), mode)
@@ -148,7 +150,7 @@ func (g *granter) grant(path string, mode Mode) {
 	}
 }
 
-// allow adds a rule. A path that is gone needs none.
+// allow adds a rule. A path that is gone needs none, and without rights nothing is added.
 func (g *granter) allow(path string, rights uint64) {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

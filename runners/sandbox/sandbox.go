@@ -118,8 +118,7 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	if !s.Holds(p.CLI) {
 		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
 	}
-	home := (&ruleset{process: p}).variable("HOME")
-	switch outside := slices.ContainsFunc(p.Allow, func(path string) bool { return s.needsOutside(path, home) }); {
+	switch outside := slices.ContainsFunc(p.Allow, func(path string) bool { return s.needsOutside(path, p) }); {
 	case outside && s.Setting == Require:
 		return nil, ErrUntried
 	case outside:
@@ -145,11 +144,11 @@ func (s *Sandbox) Holds(cli string) bool {
 }
 
 // needsOutside reports whether a trial of a path runs outside of the sandbox, or not at all if that is required.
-func (s *Sandbox) needsOutside(path, home string) bool {
+func (s *Sandbox) needsOutside(path string, p Process) bool {
 	if isHost(path) || isSocket(path) {
 		return isSocket(path) && (s.Setting == Require || guarded.MatchString(path))
 	}
-	_, err := os.Lstat(strings.Replace(path, "~", home, 1)) // a trial makes no folder that is missing
+	_, err := os.Lstat(strings.Replace(path, "~", (&ruleset{process: p}).variable("HOME"), 1)) // a trial makes no folder that is missing
 	return err != nil || guarded.MatchString(path)
 }
 
