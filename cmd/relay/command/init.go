@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
-	"relay/epic/blueprint"
 	"relay/epic/importer"
 	"relay/epic/plaintext"
 	"relay/orchestrator/planner"
@@ -44,6 +42,10 @@ from a plan in the form of another tool, given its file or folder: spec-kit,
 OpenSpec, Kiro, Task Master, ralph, beads, BMAD, GSD, Claude Code's plan mode,
 or any checklist; or of issues on GitHub, read with gh. relay skips
 completed items, makes no check from prose, and lists lines that it cannot use.
+
+An agent reads a document of its author's own form better than relay's rules. On
+a terminal relay offers to let it, as relay plan FILE does; with --yes, or
+without a terminal, relay uses its rules, and says so in its first line.
 
 Without --force an epic in progress is not replaced; with it, the old epic,
 its ledger and its runs are moved to archive/, and nothing is lost.
@@ -157,8 +159,13 @@ func runInit(ctx context.Context, opts initOptions) error {
 		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Group: opts.group, Checks: opts.checks, Now: a.Now(),
 		GitHub: opts.issues.In(p),
 	})
+	if opts.from == "" {
+		if file := planning.OfferReading(a, p, opts.blueprint, plan, err, opts.asks(p)); file != "" {
+			return runPlan(ctx, opts.reading(), []string{file})
+		}
+	}
 	if err != nil {
-		return offerReading(a, opts.blueprint, err)
+		return err
 	}
 	planning.ProposeGroups(a, plan, opts.yes, !opts.json && !opts.dryRun)
 	if opts.planner != "" {
@@ -206,12 +213,15 @@ func runInit(ctx context.Context, opts initOptions) error {
 	return printInit(a.Out, plan, answer)
 }
 
-// offerReading names the agent that can read a plan in which relay finds no task, and returns the error that says so, or any other.
-func offerReading(a *cli.App, written string, err error) error {
-	if problems, ok := errors.AsType[epic.Problems](err); ok && strings.HasSuffix(problems[0].Hint, blueprint.Form) {
-		fmt.Fprintf(a.Err, "relay: an agent can read it: relay plan %s\n", plaintext.ShellWord(written))
-	}
-	return err
+// asks reports whether an agent may read a plan in the place of rules, if a person says so: its epic would be written.
+func (o *initOptions) asks(p *project.Project) bool {
+	return !o.yes && !o.json && !o.dryRun && !o.group && o.planner == "" && o.adopt == "" &&
+		planning.ArchiveRefusal(p, planning.ArchiveOptions{Force: o.force}) == nil
+}
+
+// reading are the options of relay plan that do the same as those of init.
+func (o *initOptions) reading() planOptions {
+	return planOptions{Options: planning.Options{App: o.app, Rounds: planning.DefaultRounds, Force: o.force}, checks: o.checks}
 }
 
 // create writes the epic in the place of an old one, which it archives.

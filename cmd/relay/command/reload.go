@@ -13,6 +13,7 @@ import (
 	"relay/cmd/relay/internal/planning"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
+	"relay/epic/importer"
 	"relay/epic/plaintext"
 	"relay/orchestrator/planner"
 )
@@ -92,6 +93,7 @@ type planOptions struct {
 
 	issues planning.GitHub
 	review string
+	checks []string // commands that become checks of the epic
 }
 
 func newPlanCommand(a *cli.App) *cobra.Command {
@@ -158,6 +160,7 @@ func runPlan(ctx context.Context, opts planOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	planning.AddChecks(&importer.Plan{Epic: made.Epic}, opts.checks)
 	return opts.take(ctx, p, made, again)
 }
 

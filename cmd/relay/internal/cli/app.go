@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,14 +145,19 @@ func (a *App) CanAsk() bool {
 }
 
 // Confirm asks a person a question, and reports whether the answer is yes.
-func (a *App) Confirm(question string) bool {
-	fmt.Fprint(a.Err, question+" [y/N] ")
+func (a *App) Confirm(question string) bool { return a.answers(question+" [y/N] ", "y", "yes") }
+
+// Agree is Confirm for what most people want: an empty line is a yes, and the end of the input is not.
+func (a *App) Agree(question string) bool { return a.answers(question+" [Y/n] ", "y", "yes", "") }
+
+func (a *App) answers(question string, yes ...string) bool {
+	fmt.Fprint(a.Err, question)
 	answer, err := bufio.NewReader(a.In).ReadString('\n')
 	if err != nil && answer == "" {
 		fmt.Fprintln(a.Err)
+		return false
 	}
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
+	return slices.Contains(yes, strings.ToLower(strings.TrimSpace(answer)))
 }
 
 // Sure asks whether to do something, such as "remove 3 items", unless --yes was given. Where that cannot be asked it fails, with the hint.

@@ -192,12 +192,29 @@ func WriteTold(w io.Writer, plan *importer.Plan) {
 	}
 }
 
-// WriteOffered names the agent that could read a plan of a free form with lines of which nothing was made. It says which commands of the
-// plan are no checks of the epic, and how they become ones.
-func WriteOffered(w io.Writer, plan *importer.Plan, written string) {
-	if len(plan.Told) > 0 && slices.Contains([]string{"", "planmode", "checklist"}, plan.Format) {
-		fmt.Fprintf(w, "if these lines matter, an agent can read the plan: relay plan %s\n", plaintext.ShellWord(written))
+// OfferReading says that rules have read a free document, and which command has an agent read it. It returns the document if a person at a
+// terminal wants that now; only with ask it asks. It says nothing of other plans. failed is the error of the rules.
+func OfferReading(a *cli.App, p *project.Project, file string, plan *importer.Plan, failed error, ask bool) string {
+	found := "no task"
+	if problems, ok := errors.AsType[epic.Problems](failed); failed == nil && importer.Free(plan.Format) {
+		found = plaintext.Count(len(plan.Epic.Tasks), "task") + " and leave out " + plaintext.Count(len(plan.Told), "line")
+		if source := plan.Epic.Source; filepath.Base(file) != path.Base(source) && !filepath.IsAbs(source) { // in the folder that was named
+			file = filepath.Join(p.Root, filepath.FromSlash(source))
+		}
+	} else if !ok || !strings.HasSuffix(problems[0].Hint, blueprint.Form) {
+		return ""
 	}
+	fmt.Fprintf(a.Err, "relay: %s is in its author's own form: rules find %s; an agent reads such plans better: relay plan %s\n",
+		plaintext.Fit(file, 200), found, plaintext.ShellWord(file))
+	names, err := agents(p, "")
+	if !ask || err != nil || !a.CanAsk() || !a.Agree("let "+plaintext.Fit(names[0], 40)+" read it (about a minute, cents)?") {
+		return ""
+	}
+	return file
+}
+
+// WriteOffered says which commands of the plan are no checks of the epic, and how they become ones.
+func WriteOffered(w io.Writer, plan *importer.Plan, written string) {
 	if len(plan.Offered) == 0 {
 		return
 	}
