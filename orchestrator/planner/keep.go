@@ -76,12 +76,15 @@ func (k *keeping) wrong(plan *epic.Epic) (wrong []string) {
 			no("lines %s are left out, and a task begins in line %d", k.left[at], p.from)
 		}
 	}
+	headed := len(each.Where(k.tasks, func(p part) (part, bool) { return p, strings.HasPrefix(strings.TrimSpace(k.text(p)), "#") }))
 	for _, t := range plan.Tasks {
 		own := slices.IndexFunc(k.tasks, func(p part) bool { return k.source(p) == t.Source })
 		if own < 0 && len(k.tasks) > 0 {
 			no("%s has no Plan lines such as 12-30: add no tasks to those of the request", t.ID)
 		} else if own >= 0 && !hasWords(k.text(k.tasks[own]), t.Title) {
 			no("the title of %s is not in the words of lines %s", t.ID, k.tasks[own])
+		} else if own >= 0 && 2*headed > len(k.tasks) && k.isLine(k.tasks[own], t.ID) {
+			no("%s is one line of a list without an id, and most tasks are headings: it is a step, and the heading above it is the task", t.ID)
 		}
 	}
 	marks, _ := outline.Marks(strings.Join(k.lines, "\n"))
@@ -91,6 +94,12 @@ func (k *keeping) wrong(plan *epic.Epic) (wrong []string) {
 		}
 	}
 	return wrong
+}
+
+// isLine reports whether a task is one line below a heading, without an id.
+func (k *keeping) isLine(p part, id string) bool {
+	text := strings.TrimSpace(k.text(p))
+	return !strings.HasPrefix(text, "#") && !strings.Contains(text, "\n") && !hasWords(text, id)
 }
 
 // finished reports whether an answer that makes no plan names all of a document, and its tasks as done.
