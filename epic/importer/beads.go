@@ -51,6 +51,10 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 		r.d.tell(n.Line, "an issue without an id is left out")
 		return
 	}
+	if template := n.Get("is_template"); template != nil && template.Kind == placed.True {
+		r.d.tell(n.Line, markdown.Clip(it.id, 60)+" is a template: it is left out")
+		return
+	}
 	if status := n.Get("status"); status != nil {
 		it.state = placed.Edit{From: offset + status.From, To: offset + status.To, Text: `"closed"`}
 	}

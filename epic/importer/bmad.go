@@ -25,8 +25,9 @@ func claimsBmad(s source) bool {
 	case ".yaml", ".yml":
 		return strings.Contains("\n"+string(s.data), "\ndevelopment_status:") || strings.HasPrefix(name, "sprint-status")
 	case ".md":
-		first := !bmadFile.MatchString(name) || slices.Min(slices.Collect(maps.Values(bmadFiles(s, path.Dir(s.name))))) == s.name
-		return first && len(markdown.Stories(s.list)) > 0 && s.unclaimed()
+		files, story := bmadFiles(s, path.Dir(s.name)), bmadFile.MatchString(name)
+		first := !story || slices.Min(slices.Collect(maps.Values(files))) == s.name
+		return first && len(markdown.Stories(s.list)) > 0 && (s.unclaimed() || story && len(files) > 1 && !s.isOwn())
 	}
 	return false
 }

@@ -29,22 +29,33 @@ var (
 )
 
 func claimsGsd(s source) bool {
-	roadmap := strings.Contains(strings.ToUpper(path.Base(s.name)), "ROADMAP")
+	name := path.Base(s.name)
+	if strings.HasSuffix(name, "-PLAN.md") && gsdPlan.MatchString(name) { // the first of a phase stands for all of them
+		return s.name == slices.Min(pattern.Glob(s.files, path.Dir(s.name), "*-PLAN.md"))
+	}
+	roadmap := strings.Contains(strings.ToUpper(name), "ROADMAP")
 	return path.Ext(s.name) == ".md" && slices.ContainsFunc(s.list, func(l markdown.Line) bool {
 		return roadmap && (l.Box != 0 || l.Level == 3) && gsdPhase.MatchString(markdown.Unformatted(l.Rest))
 	})
 }
 
-// readGsd reads .planning/ROADMAP.md of GSD. The plans of a phase, listed there or in its folder, are its tasks: each waits for those
+// readGsd reads .planning/ROADMAP.md of GSD, or the plans of one phase. The plans of a phase, listed there or in its folder, are its tasks: each waits for those
 // that its file names, else for the one before it. A phase without plans is a task itself. A phase waits for those
 // it depends on. A plan with a summary is done; one that is not autonomous needs a person.
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
 	r := gsdReader{d: d, from: s, phases: map[string]*gsdEntry{}, files: map[string]string{}}
-	for _, name := range pattern.Glob(s.files, path.Dir(s.name), "phases/*/*-PLAN.md") {
+	plans, body := "phases/*/*-PLAN.md", s.body
+	if m := gsdPlan.FindStringSubmatch(path.Base(s.name)); m != nil { // a phase by itself
+		title := strings.ReplaceAll(strings.TrimPrefix(path.Base(path.Dir(s.name)), m[1]+"-"), "-", " ")
+		d.title = markdown.Clip(title, maxTitle)
+		r.phase(m[1], d.title, 1)
+		plans, body = "*-PLAN.md", nil
+	}
+	for _, name := range pattern.Glob(s.files, path.Dir(s.name), plans) {
 		r.files[path.Base(name)] = name
 	}
-	for _, part := range markdown.Cut(s.body, 2) {
+	for _, part := range markdown.Cut(body, 2) {
 		details := markdown.Cut(part.Body, 3)
 		rest := r.listed(details[0].Body)
 		detailed := false

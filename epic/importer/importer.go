@@ -64,7 +64,7 @@ func Formats() []Format {
 		{"ralph", "ralph", words("scripts/ralph/prd.json ralph/prd.json prd.json"), inJSON, claimsRecords, readRecords},
 		{"beads", "beads", words(".beads/issues.jsonl issues.jsonl"), inOther, claimsBeads, readBeads},
 		{"bmad", "BMAD", bmad, inMarkdown, claimsBmad, readBmad},
-		{"gsd", "GSD", words(".planning/ROADMAP.md ROADMAP.md"), inMarkdown, claimsGsd, readGsd},
+		{"gsd", "GSD", words(".planning/ROADMAP.md ROADMAP.md *-PLAN.md"), inMarkdown, claimsGsd, readGsd},
 		{"planmode", "Claude Code's plan mode", words(".claude/plans/*.md .cursor/plans/*.md plans/*.md"), inMarkdown, claimsPlanmode, readPlanmode},
 		{"checklist", "", nil, inMarkdown, claimsBoxes, readBoxes},
 	}

@@ -93,7 +93,7 @@ func TestMeaning(t *testing.T) {
 		rows[want.Form] = row
 	}
 	var table strings.Builder
-	for _, form := range []string{"speckit", "openspec", "bmad", "gsd", "planmode", "checklist", "blueprint", "kiro", "ralph"} {
+	for _, form := range []string{"speckit", "openspec", "bmad", "gsd", "planmode", "checklist", "blueprint", "kiro", "ralph", "beads"} {
 		fmt.Fprintf(&table, "%s: %v\n", form, rows[form])
 	}
 	const results = "testdata/meant/results"

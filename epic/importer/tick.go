@@ -20,8 +20,8 @@ type Ticked struct {
 	Told []Told   // ids of which nothing could be made
 }
 
-// openBox is a line with an empty box.
-var openBox = pattern.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ ?\]\*?[ \t]`)
+// openBox is a line with a box that is empty, or whose work has begun.
+var openBox = pattern.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[[ ~/-]?\]\*?[ \t]`)
 
 // Place is where a task stood in its plan when that was read.
 type Place struct {

@@ -11,7 +11,7 @@ import (
 var codedTask = pattern.New(`(?i)^[ \t]*#{2,6} (?:(?:task|story) |t-?)\d`)
 
 // marked is a heading, an item of a list, perhaps with a box, a row of a table, or a line that begins with a number in bold.
-var marked = pattern.New(`^([ \t]*)(?:(#{1,6})[ \t]|([-*+]|[0-9]{1,9}[.)])[ \t]+(\[[ xX-]?\])?|\||(\*\*[^*]*[0-9][^*]*\*\*))`)
+var marked = pattern.New(`^([ \t]*)(?:(#{1,6})[ \t]|([-*+]|[0-9]{1,9}[.)])[ \t]+(\[[ xX~/-]?\])?|\||(\*\*[^*]*[0-9][^*]*\*\*))`)
 
 // Mark is a line of a plan that may begin work.
 type Mark struct {

@@ -55,6 +55,11 @@ func Waits(list []Line) (waits []Wait) {
 		}
 		text := Unformatted(cmp.Or(l.Rest, l.Text))
 		m := orderWaits.FindStringSubmatch(text)
+		if m != nil {
+			if first, more, ok := strings.Cut(m[2], "; "); ok && len(Names(first)) == 0 && !NamesAll(first) { // after the setup; requires US1
+				m = orderWaits.FindStringSubmatch(m[1] + more)
+			}
+		}
 		if m == nil && orderOther.MatchString(text) && !orderNo.MatchString(text) {
 			of := Names(text)
 			waits = append(waits, Wait{of[:1], Names(orderEnd.ReplaceAllString(text, ""))[1:], false, l.N})
