@@ -36,6 +36,7 @@ type item struct {
 	file        string // "" : that of the draft
 	line        int
 	title       string
+	written     string   // its line in the plan, where the title has no marks of code
 	description []string // paragraphs
 	shared      []string // paragraphs that other tasks have as well
 	criteria    []string

@@ -107,6 +107,7 @@ func takeStep(d *draft, s *markdown.Step) {
 	it.group = groupName(markdown.Unformatted(s.Phase.Rest))
 	it.id, it.as = s.Name(), cmp.Or(s.ID, it.as)
 	it.files, it.criteria, it.boxes, it.done = s.Files, s.Criteria, s.Boxes, it.done || s.Done
+	it.written = s.Line.Rest
 	waitsFor(it, s.After)
 	it.say(s.Text)
 }

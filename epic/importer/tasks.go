@@ -40,7 +40,7 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 		written = it.description[0]
 	}
 	if t.Files = it.files; len(t.Files) == 0 && t.Kind != epic.KindVerify {
-		t.Files = inline.FilesIn(inline.FilesIn(nil, written, true), own+"\n"+strings.Join(it.criteria, "\n"), false)
+		t.Files = inline.FilesIn(inline.FilesIn(nil, written, true), it.written+"\n"+own+"\n"+strings.Join(it.criteria, "\n"), false)
 	}
 	t.Description = strings.Join(append(it.description, it.shared...), "\n\n")
 	for _, text := range it.criteria {

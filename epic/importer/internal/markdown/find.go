@@ -59,7 +59,6 @@ func seriesIn(list []Line, at []place, end []int) (found []*series) {
 		}
 	}
 	f.runs()
-	f.numbered()
 	f.merge()
 	heading := headingsBehind(list)
 	for _, s := range f.by {
@@ -210,24 +209,6 @@ func (f *finder) listed(i int) {
 			return
 		case l.Kind == Item && l.Indent == 0 && l.Box == 0:
 			f.add(seriesKey{asItem, 0, taskLists, ""}, j, Label{Title: l.Rest}).bare = true
-		}
-	}
-}
-
-// numbered makes series of chapters that are called phases or tasks: 3. Work Package A.
-func (f *finder) numbered() {
-	for _, s := range slices.Collect(maps.Values(f.by)) {
-		if s.place > 6 || s.bare || s.label != "" {
-			continue
-		}
-		k := seriesKey{s.place, s.parts, taskLists, s.label}
-		for n, i := range s.at {
-			if l, ok := labelOf(s.labels[n].Title); ok && l.Number != "" && words[lastWord(l.Word)] > 0 {
-				f.add(k, i, l).label = l.Word
-			}
-		}
-		if inner := f.by[k]; inner != nil && 2*len(inner.at) < len(s.at) {
-			delete(f.by, k)
 		}
 	}
 }
