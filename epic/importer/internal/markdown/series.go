@@ -82,9 +82,7 @@ var (
 	boldTitle = pattern.New(`^\*\*(.+?)\*\*`)
 	rowID     = pattern.New("^[`*\\s]*(?:[A-Za-z]{0,6}[ -]?\\d[\\w.-]*)[`*\\s]*$")
 	fieldName = pattern.New(`^(?:[-*+]\s+)?(?:\*\*([^*]{1,40}?)[:：]?\*\*|(\pL[^:：|]{1,24})[:：]\s)`)
-	waitsWord = pattern.New(`(?i)depend|blocked by|requires|prereq|after\b|needs|depende|abhängig|dépend|依赖|依存|前置|завис|bağımlı|phụ thuộc`)
 	taskLabel = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
-	anyID     = pattern.New(`(\pL{0,12})[ _-]?0*(\d+(?:[.\-_]\d+)*[a-z]?)`)
 )
 
 // judge returns the series that are the tasks of a text, the best guess first. The best series may be phases, or other parts that only sort
@@ -92,7 +90,6 @@ var (
 func judge(list []Line, at []place) []*series {
 	end := sectionEnds(list)
 	found := seriesIn(list, at, end)
-	ids := waitedFor(list)
 	aside := map[int]bool{} // levels at which a section beside the work stands among numbered ones
 	for i, l := range list {
 		if l.Kind == Heading && at[i].beside {
@@ -100,7 +97,7 @@ func judge(list []Line, at []place) []*series {
 		}
 	}
 	for _, s := range found {
-		s.rate(list, at, ids, aside)
+		s.rate(list, at, aside)
 	}
 	for _, s := range found {
 		if s.chapter {
@@ -121,38 +118,20 @@ func judge(list []Line, at []place) []*series {
 	return found
 }
 
-// waitedFor returns the ids that lines name which say what something waits for, without what parts their words and numbers.
-func waitedFor(list []Line) map[string]bool {
-	ids := map[string]bool{}
-	for _, l := range list {
-		if l.Kind == Code || len(l.Text) > 1000 || !waitsWord.MatchString(l.Text) {
-			continue
-		}
-		for _, m := range anyID.FindAllStringSubmatch(l.Text, -1) {
-			ids[strings.ToLower(m[1])+strings.ToLower(m[2])] = true
-		}
-	}
-	return ids
-}
-
 // rate says how sure the lines of a series are tasks. Their labels count most. Then count what their bodies have in common, a heading above
-// them that means work, ids that other lines wait for, and how many they are. Numbers that come again, as those of the steps of every task,
+// them that means work, and how many they are. Numbers that come again, as those of the steps of every task,
 // and chapters of a document, of which one holds the work, count against them.
-func (s *series) rate(list []Line, at []place, waited map[string]bool, aside map[int]bool) {
+func (s *series) rate(list []Line, at []place, aside map[int]bool) {
 	n := float64(len(s.at))
 	s.score = s.worth(list) + s.bodies(list)
-	inside, named, seen := 0, 0, map[string]bool{}
+	inside, seen := 0, map[string]bool{}
 	for k, i := range s.at {
 		if at[i].inside {
 			inside++
 		}
-		l := s.labels[k]
-		seen[l.Word+" "+l.Number] = true
-		if id := strings.ToLower(strings.TrimRight(l.Word, "@") + strings.TrimLeft(l.Number, "0")); l.Word != "" && waited[id] {
-			named++
-		}
+		seen[s.labels[k].Word+" "+s.labels[k].Number] = true
 	}
-	s.score += 0.8*float64(inside)/n + 2*float64(named)/n + min(1, n/12)
+	s.score += 0.8*float64(inside)/n + min(1, n/12)
 	if s.label != "" && s.labels[0].Number != "" {
 		s.score -= 2 * (1 - float64(len(seen))/n)
 	}
