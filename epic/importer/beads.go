@@ -47,12 +47,8 @@ func readBeads(s source, d *draft) {
 // issue takes an issue, whose line begins at an offset.
 func (r *tracker) issue(n *placed.Node, offset int) {
 	it := &item{id: n.Get("id").String(), node: n, line: n.Line, title: n.Get("title").String(), priority: normal}
-	if it.id == "" {
-		r.d.tell(n.Line, "an issue without an id is left out")
-		return
-	}
-	if template := n.Get("is_template"); template != nil && template.Kind == placed.True {
-		r.d.tell(n.Line, markdown.Clip(it.id, 60)+" is a template: it is left out")
+	if template := n.Get("is_template"); it.id == "" || template != nil && template.Kind == placed.True {
+		r.d.tell(n.Line, "an issue without an id, or a template, is left out")
 		return
 	}
 	if status := n.Get("status"); status != nil {

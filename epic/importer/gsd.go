@@ -47,10 +47,8 @@ func readGsd(s source, d *draft) {
 	r := gsdReader{d: d, from: s, phases: map[string]*gsdEntry{}, files: map[string]string{}}
 	plans, body := "phases/*/*-PLAN.md", s.body
 	if m := gsdPlan.FindStringSubmatch(path.Base(s.name)); m != nil { // a phase by itself
-		title := strings.ReplaceAll(strings.TrimPrefix(path.Base(path.Dir(s.name)), m[1]+"-"), "-", " ")
-		d.title = markdown.Clip(title, maxTitle)
+		d.title, plans, body = strings.TrimPrefix(path.Base(path.Dir(s.name)), m[1]+"-"), "*-PLAN.md", nil
 		r.phase(m[1], d.title, 1)
-		plans, body = "*-PLAN.md", nil
 	}
 	for _, name := range pattern.Glob(s.files, path.Dir(s.name), plans) {
 		r.files[path.Base(name)] = name

@@ -196,9 +196,6 @@ func Named(name string) (Format, bool) {
 	return Format{}, false
 }
 
-// Free reports whether plans of a form are free documents: their authors write as they like, and rules can only guess what is a task.
-func Free(form string) bool { return form == "planmode" || form == "checklist" }
-
 // Read makes an epic of a plan of a form, which has passed the validation of any epic. The plan is a file below files; shown is what
 // problems call the folder. The error is epic.Problems, with the lines of the plan, where the plan is at fault.
 func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, error) {

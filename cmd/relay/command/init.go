@@ -159,10 +159,9 @@ func runInit(ctx context.Context, opts initOptions) error {
 		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Group: opts.group, Checks: opts.checks, Now: a.Now(),
 		GitHub: opts.issues.In(p),
 	})
-	if opts.from == "" {
-		if file := planning.OfferReading(a, p, opts.blueprint, plan, err, opts.asks(p)); file != "" {
-			return runPlan(ctx, opts.reading(), []string{file})
-		}
+	if file := opts.offer(p, plan, err); file != "" {
+		with := planning.Options{App: a, Rounds: planning.DefaultRounds, Force: opts.force}
+		return runPlan(ctx, planOptions{Options: with, checks: opts.checks}, []string{file})
 	}
 	if err != nil {
 		return err
@@ -213,15 +212,14 @@ func runInit(ctx context.Context, opts initOptions) error {
 	return printInit(a.Out, plan, answer)
 }
 
-// asks reports whether an agent may read a plan in the place of rules, if a person says so: its epic would be written.
-func (o *initOptions) asks(p *project.Project) bool {
-	return !o.yes && !o.json && !o.dryRun && !o.group && o.planner == "" && o.adopt == "" &&
-		planning.ArchiveRefusal(p, planning.ArchiveOptions{Force: o.force}) == nil
-}
-
-// reading are the options of relay plan that do the same as those of init.
-func (o *initOptions) reading() planOptions {
-	return planOptions{Options: planning.Options{App: o.app, Rounds: planning.DefaultRounds, Force: o.force}, checks: o.checks}
+// offer offers that an agent reads the plan, and returns its file if a person wants that. A person is asked where an epic would be written.
+func (o *initOptions) offer(p *project.Project, plan *importer.Plan, failed error) string {
+	if o.from != "" {
+		return ""
+	}
+	ask := !o.yes && !o.json && !o.dryRun && !o.group && o.planner == "" && o.adopt == ""
+	return planning.OfferReading(o.app, p, o.blueprint, plan, failed,
+		ask && planning.ArchiveRefusal(p, planning.ArchiveOptions{Force: o.force}) == nil)
 }
 
 // create writes the epic in the place of an old one, which it archives.

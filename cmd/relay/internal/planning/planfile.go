@@ -193,10 +193,10 @@ func WriteTold(w io.Writer, plan *importer.Plan) {
 }
 
 // OfferReading says that rules have read a free document, and which command has an agent read it. It returns the document if a person at a
-// terminal wants that now; only with ask it asks. It says nothing of other plans. failed is the error of the rules.
+// terminal wants that now; only with ask it asks. It says nothing of plans in other forms, in which rules need not guess. failed is the error of the rules.
 func OfferReading(a *cli.App, p *project.Project, file string, plan *importer.Plan, failed error, ask bool) string {
 	found := "no task"
-	if problems, ok := errors.AsType[epic.Problems](failed); failed == nil && importer.Free(plan.Format) {
+	if problems, ok := errors.AsType[epic.Problems](failed); failed == nil && slices.Contains([]string{"planmode", "checklist"}, plan.Format) {
 		found = plaintext.Count(len(plan.Epic.Tasks), "task") + " and leave out " + plaintext.Count(len(plan.Told), "line")
 		if source := plan.Epic.Source; filepath.Base(file) != path.Base(source) && !filepath.IsAbs(source) { // in the folder that was named
 			file = filepath.Join(p.Root, filepath.FromSlash(source))
