@@ -12,7 +12,7 @@ import (
 )
 
 // cache is a folder with what a tool has downloaded or built. Agents and checks have one each: they change neither the user's nor that of
-// the others. What the own one lacks the tool downloads again, except what it finds through links and variables.
+// the others. The tool downloads again what the own one lacks, unless it finds that through links or variables.
 type cache struct {
 	env  string // lines: $OWN is the own folder, $USER the user's; the first variable also names the user's
 	user string // the user's by default, below the home
