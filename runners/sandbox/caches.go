@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -24,7 +25,6 @@ type cache struct {
 // caches are those of the tools that have documented variables for this. Others print what they are refused.
 var caches = []cache{
 	{env: "XDG_CACHE_HOME=$OWN\n" + inside, user: ".cache", seen: installed},
-	{env: "PUPPETEER_CACHE_DIR=$OWN", user: ".cache/puppeteer", seen: "*/*"},
 	{env: "GOPATH=$OWN", user: "go", kept: "pkg", seen: "bin/* src/*"}, // go writes pkg/sumdb when it adds a module
 	// Besides, it has links to the modules in go.sum.
 	{env: "GOMODCACHE=$OWN", user: "go/pkg/mod", kept: ".", seen: "golang.org/toolchain@* cache/download/golang.org/toolchain/@v/*.[imz]*"},
@@ -42,12 +42,12 @@ const pnpm = "npm_config_package_import_method=clone-or-copy\nnpm_config_ci=true
 // crates are what cargo has downloaded, with its settings.
 const crates = "config* credentials* registry/index/* registry/cache/*/* registry/src/*/* git/db/* git/checkouts/*/*"
 
-// inside are caches of which nothing of the user's is seen. uv makes no links to it, as pnpm.
+// inside are caches of which the user's are not seen, or in the same place. uv makes no links to it, as pnpm.
 const inside = "GOCACHE=$OWN/go-build\nnpm_config_cache=$OWN/npm\nPIP_CACHE_DIR=$OWN/pip\nUV_CACHE_DIR=$OWN/uv\nUV_LINK_MODE=copy\n" +
-	"YARN_CACHE_FOLDER=$OWN/yarn\nYARN_GLOBAL_FOLDER=$OWN/berry\nBUN_INSTALL_CACHE_DIR=$OWN/bun"
+	"YARN_CACHE_FOLDER=$OWN/yarn\nYARN_GLOBAL_FOLDER=$OWN/berry\nBUN_INSTALL_CACHE_DIR=$OWN/bun\nPUPPETEER_CACHE_DIR=$OWN/puppeteer"
 
 // installed is what tools keep among caches, but do not download again when they need it, or only at great cost.
-const installed = "ms-playwright/[^.]* ms-playwright-go/* Cypress/* rod/browser/* pypoetry/virtualenvs/*-py* node/corepack/v1/*/* " +
+const installed = "ms-playwright/[^.]* puppeteer/*/* ms-playwright-go/* Cypress/* rod/browser/* pypoetry/virtualenvs/*-py* node/corepack/v1/*/* " +
 	"huggingface/hub/*--* torch/hub/checkpoints/* torch/hub/[^c]* torch/sentence_transformers/* whisper/*"
 
 // setCaches gives the process caches of its own, except those that it may write.
@@ -75,8 +75,7 @@ func (r *ruleset) setCaches(s *Sandbox, home string, works bool) {
 	for _, c := range caches {
 		variable, _, _ := strings.Cut(c.env, "=")
 		name, user := strings.ToLower(variable), r.usersCache(c, variable, home)
-		kept := below(user, strings.Fields(c.kept)...)
-		if r.process.Role == SetUp && len(kept) > 0 && exists(kept[0]) {
+		if kept := below(user, strings.Fields(c.kept)...); r.process.Role == SetUp && len(kept) > 0 && exists(kept[0]) {
 			r.set(Writable, kept...)
 			continue
 		}
@@ -110,10 +109,13 @@ func (r *ruleset) usersCache(c cache, variable, home string) string {
 // in the own one.
 func (c *cache) link(root *os.Root, own, other string, names []string) {
 	for _, pattern := range strings.Fields(c.seen) {
-		found, _ := fs.Glob(os.DirFS(other), pattern) // the patterns are right
-		names = append(names, found...)
+		for _, folder := range []string{other, filepath.Join(root.Name(), own)} { // links may lead to what is gone
+			found, _ := fs.Glob(os.DirFS(folder), pattern) // the patterns are right
+			names = append(names, found...)
+		}
 	}
-	for _, name := range names {
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		at, target := filepath.Join(own, name), filepath.Join(other, name)
 		path := filepath.Join(root.Name(), at)
 		if exists(path) {
@@ -131,9 +133,6 @@ func (c *cache) link(root *os.Root, own, other string, names []string) {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// maxSums bounds what is read of a go.sum, in bytes.
-const maxSums = 4 << 20
-
 var capital = regexp.MustCompile(`[A-Z]`)
 
 // modules returns the names in go's cache of the modules that the own one lacks, and that are in a go.sum in the folder of the process or
@@ -145,7 +144,7 @@ func (r *ruleset) modules(own string) (names []string) {
 			f, _ := os.OpenFile(filepath.Join(r.process.Dir, path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 			text := []byte(nil)
 			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() { // others may block
-				text, _ = io.ReadAll(io.LimitReader(f, maxSums))
+				text, _ = io.ReadAll(io.LimitReader(f, 4<<20))
 			}
 			_ = f.Close()
 			for line := range strings.Lines(string(text)) {

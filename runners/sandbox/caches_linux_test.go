@@ -30,6 +30,7 @@ func TestCaches(t *testing.T) {
 			t.Cleanup(func() { s.shell(`chmod -R u+w .`) }) // modules of go are read-only
 			sums := `cd home && find . ! -path './.claude*' -type f -exec sha256sum {} + | sort; chmod -R u+w go`
 			before := s.shell(sums)
+			s.run(&box, sandbox.SetUp, `mkdir -p $XDG_CACHE_HOME/pypoetry/virtualenvs/m-py3; echo kept > $XDG_CACHE_HOME/pypoetry/virtualenvs/m-py3/x`)
 			for _, role := range []sandbox.Role{sandbox.Check, sandbox.Agent, sandbox.SetUp} {
 				s.shell(`cp -r user/* state/worktrees/x/1`)
 				if said, exit := s.run(&box, role, sandboxtest.Uses); exit.Code != 0 {
@@ -38,11 +39,19 @@ func TestCaches(t *testing.T) {
 				if role == sandbox.SetUp {
 					break
 				}
-				said, _ := s.run(&box, role, `for f in $(find ~/go ~/.cache $ALL/state/caches -type f); do echo evil > $f; done; rm -rf ~/go ~/.cache
+				said, _ := s.run(&box, role, `for f in $(find ~/go ~/.cache $ALL/state/caches/x/[!c]* -type f); do echo evil > $f; done; rm -rf ~/go ~/.cache
 					f=$(find -L $GOMODCACHE/example.com -name p.go); echo evil > $f; rm $f`)
 				if s.shell(sums) != before {
 					t.Errorf("%s changed the user's caches: %s", role, said)
 				}
+			}
+			said, _ := s.run(&box, sandbox.Agent, `cat $XDG_CACHE_HOME/pypoetry/virtualenvs/*/x; cd $ALL/state/caches/x/checks; echo evil | tee $(find . -type f)`)
+			if !strings.HasPrefix(said, "kept\n") || strings.Contains(s.shell(`cat $(find state/caches/x/checks -type f)`), "evil") {
+				t.Errorf("an agent has what set-up has made, or changes the caches of checks: %s", said)
+			}
+			s.shell(`rm -r home/.cache; mkdir -p home/.cache/ms-playwright`)
+			if said, _ := s.run(&box, sandbox.Check, `ls -A $XDG_CACHE_HOME/ms-playwright`); said != "" {
+				t.Errorf("left of what is gone: %s", said)
 			}
 		})
 	}
