@@ -148,6 +148,9 @@ func TestAttacks(t *testing.T) {
 				s := newStage(t)
 				box := *box
 				box.Place = s.place
+				if kind != sandbox.None {
+					box.Setting = sandbox.Require
+				}
 				s.shell(`echo secret > temp/other; echo secret > /tmp/relay-sandbox-test-$VICTIM`)
 				defer os.Remove("/tmp/relay-sandbox-test-" + strconv.Itoa(s.victim.Process.Pid))
 				before := s.shell(a.after)

@@ -27,19 +27,13 @@ const (
 // secret are files and folders below the home with keys, or with sockets of programs that hold keys. No process sees them.
 var secret = []string{
 	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".git-credentials", ".config/git/credentials", ".config/gh", ".config/glab-cli",
-	".config/gcloud", ".config/op", ".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium",
+	".config/gcloud", ".config/op", ".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium", ".pypirc",
 }
 
-// logins are files below the home with keys of package registries. Only set-up sees them.
+// logins are files below the home with keys of package registries. If a sandbox is required, only set-up sees them.
 var logins = []string{
-	".netrc", ".npmrc", ".pypirc", ".config/pip/pip.conf", ".cargo/credentials.toml", ".cargo/credentials", ".m2/settings.xml",
+	".netrc", ".npmrc", ".config/pip/pip.conf", ".cargo/credentials.toml", ".cargo/credentials", ".m2/settings.xml",
 }
-
-// downloads are folders below the home into which set-up may download packages. Agents and checks read them.
-var downloads = []string{"go/pkg", ".cargo/registry", ".cargo/git", ".m2/repository", ".gradle/caches"}
-
-// caches are the variables of tools' caches. Agents and checks have caches of their own, so that none tests what another has written.
-var caches = []string{"XDG_CACHE_HOME", "GOCACHE", "npm_config_cache", "PIP_CACHE_DIR", "UV_CACHE_DIR", "YARN_CACHE_FOLDER"}
 
 // running are the parts of /run that programs need to find hosts and themselves. Sockets of services are elsewhere there.
 var running = []string{"/run/systemd/resolve", "/run/NetworkManager", "/run/nscd", "/run/current-system", "/run/wrappers"}
@@ -108,9 +102,8 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.set(Hidden, append(below(home, secret...), "/run")...)
 	r.set(ReadOnly, running...)
 	if p.Role == SetUp {
-		r.set(Writable, below(home, downloads...)...)
 		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))
-	} else {
+	} else if s.Setting == Require { // else its packages need what the user's do
 		r.set(Hidden, below(home, logins...)...)
 	}
 	r.setStates(home, s.Kind)
@@ -127,7 +120,7 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	if p.Dir == s.Root && p.Role != Reviewer {
 		r.set(Writable, s.Git)
 	}
-	r.own(s, works)
+	r.own(s)
 	if inCheckout {
 		delete(r.modes, r.variable("RELAY_PROMPT"))
 	}
@@ -138,6 +131,7 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	for _, path := range slices.DeleteFunc(slices.Clone(p.Allow), isHost) {
 		r.set(Writable, strings.Replace(path, "~", home, 1))
 	}
+	r.setCaches(s, home, works)
 	r.set(ReadOnly, s.Sockets...)
 	self, _ := os.Executable() // which agents start as a server; "": they say so
 	r.reveal(slices.Concat([]string{home, s.Root, s.Git, self}, filepath.SplitList(r.variable("PATH")))...)
@@ -183,8 +177,8 @@ func (r *ruleset) showFolder(s *Sandbox, works bool) {
 	}
 }
 
-// own adds what only this process has: its folder for temporary files, its result and its caches.
-func (r *ruleset) own(s *Sandbox, works bool) {
+// own adds what only this process has: its folder for temporary files and its result.
+func (r *ruleset) own(s *Sandbox) {
 	if temp := r.variable("TMPDIR"); temp != "" && temp != s.Temp {
 		r.set(Writable, temp)
 	}
@@ -196,18 +190,6 @@ func (r *ruleset) own(s *Sandbox, works bool) {
 	}
 	r.set(Writable, filepath.Dir(result), progress)
 	r.set(ReadOnly, r.variable("RELAY_PROMPT"))
-	if s.State == "" {
-		return
-	}
-	cache := filepath.Join(s.State, "caches", filepath.Base(s.Slots), map[bool]string{false: "agents", true: "checks"}[works])
-	if r.process.Allow != nil { // agents' code has written the others
-		cache = filepath.Join(filepath.Dir(cache), "trials")
-	}
-	_ = os.MkdirAll(cache, 0o700) // tools say so
-	r.set(Writable, cache)
-	for _, name := range caches {
-		r.env = append(r.env, name+"="+filepath.Join(cache, strings.ToLower(name)))
-	}
 }
 
 // setStates lets the CLI of an agent write its own state, and hides those of others.

@@ -60,7 +60,7 @@ func pageOfAttacks() string {
 	var b strings.Builder
 	b.WriteString("# Attacks and accidents\n\n" +
 		"A test (`TestAttacks`) has agents and checks of real runs do all of this, as root and as an ordinary user, and holds relay to this table.\n" +
-		"[security.md](security.md) says how relay does it.\n\n" +
+		"The sandbox is the one of `require`. [security.md](security.md) says how relay does it.\n\n" +
 		"- stopped: it did not work. In the sandbox the task and the run go on.\n" +
 		"- undone: relay restored what was changed, or ended what was left running, and reported it.\n" +
 		"- reported: it worked, and relay reported it.\n\n" +
@@ -73,9 +73,9 @@ func pageOfAttacks() string {
 }
 
 const furniture = `set -e
-mkdir -p home/.ssh home/.config/go home/bin home/tools small temp work/src work/.venv/bin
+mkdir -p home/.ssh home/.config/go home/bin home/tools home/go/pkg/mod/a@v1 small temp work/src work/.venv/bin
 echo SECRET > home/.ssh/id; echo kept > home/.bashrc; echo kept > home/.profile; echo kept > home/.npmrc
-echo GOFLAGS= > home/.config/go/env
+echo GOFLAGS= > home/.config/go/env; echo kept > home/go/pkg/mod/a@v1/a.go; echo 'a v1 h1:x' > work/go.sum
 printf '#!/bin/sh\necho tool\n' | tee home/bin/tool > home/tools/linked; chmod 755 home/bin/tool home/tools/linked; chmod 700 home/.ssh
 printf '[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n' > home/.gitconfig
 cd work
@@ -152,6 +152,8 @@ var attacks = []attack{
 	{name: "overwrites a program to which copied dependencies link", does: `echo evil > .venv/bin/linked`, harm: `grep evil home/tools/linked`, says: "linked", want: results{open, stopped, stopped}},
 	{name: "reads keys", does: `cat ~/.ssh/id`, want: results{open, stopped, stopped}},
 	{name: "reads keys, as a check", does: `cat ~/.ssh/id`, check: true, want: results{open, stopped, stopped}},
+	{name: "reads the login of a registry (`~/.npmrc`; `auto` allows that)", does: `sed s/kept/SECRET/ ~/.npmrc`, want: results{open, stopped, stopped}},
+	{name: "changes packages in the user's caches (`~/go/pkg/mod`)", does: `chmod -R u+w ~/go; echo evil > ~/go/pkg/mod/a@v1/a.go; echo evil > "$GOMODCACHE/a@v1/a.go"`, harm: `grep evil home/go/pkg/mod/a@v1/a.go`, want: results{open, stopped, stopped}},
 	{name: "reads the environment of relay and its guardian", does: `cat /proc/[0-9]*/environ | tr '\0' '\n' | grep SOME_SERVICE_TOKEN`, want: results{exceptRoot, stopped, stopped}},
 	{name: "reads their memory", does: `for p in /proc/[0-9]*; do case $(cat $p/comm) in relay) (: < $p/mem) && echo SECRET;; esac; done`, want: results{exceptRoot, stopped, stopped}},
 	{name: "reads the environment of another process", does: `cat /proc/[0-9]*/environ | tr '\0' '\n' | grep NEIGHBOUR_KEY`, want: results{open, stopped, stopped}},
