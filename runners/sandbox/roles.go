@@ -76,6 +76,10 @@ var states = map[string]state{
 		[]string{"log", "storage"},
 		true,
 	},
+	// From their documentation: relay has not tried these.
+	"aider": {"", []string{".aider"}, nil, nil, false},
+	"crush": {"CRUSH_GLOBAL_DATA", []string{".local/share/crush"}, nil, nil, false},
+	"qwen":  {"", []string{".qwen"}, []string{"settings.json", "QWEN.md", "commands", "extensions", "skills"}, []string{"tmp"}, true},
 }
 
 // providers are the hosts of the CLIs' models and logins.
@@ -131,10 +135,11 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	if inCheckout {
 		delete(r.modes, r.variable("RELAY_PROMPT"))
 	}
-	for _, path := range s.Write {
+	write := slices.Concat(s.Write, p.Write)
+	for _, path := range write {
 		_ = os.MkdirAll(path, 0o700) // only what exists can be opened
 	}
-	r.set(Writable, s.Write...)
+	r.set(Writable, write...)
 	for _, path := range slices.DeleteFunc(slices.Clone(p.Allow), isHost) {
 		r.set(Writable, strings.Replace(path, "~", home, 1))
 	}

@@ -94,7 +94,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		AgentOf: p.Agents.BriefFacts, CLIOf: p.Agents.CLIOf, Model: c.Model,
 		Outside: func(name string) bool {
 			box := cli.Sandbox(ctx, p)
-			return box.Holds("") && !box.Holds(c.Agents[name].Type)
+			return box.Holds("") && !box.Holds(cli.CLIOf(p, name))
 		},
 		Records: p.Records(), Sessions: project.SessionOptions(p, pl), Settings: project.LedgerSettings(p.Config), Head: p.HeadFile(),
 		Engines: o.App.Engines, Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
