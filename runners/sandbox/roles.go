@@ -111,6 +111,7 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.set(Private, "/tmp", "/var/tmp", "/dev/shm", s.Temp)
 	r.set(Hidden, append(below(home, secret...), "/run")...)
 	r.set(ReadOnly, running...)
+	r.set(map[bool]Mode{true: Private}[s.Kind == Bubblewrap], r.variable("XDG_RUNTIME_DIR")) // without the sockets of services
 	if p.Role == SetUp {
 		r.set(Writable, below(home, downloads...)...)
 		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))

@@ -161,7 +161,7 @@ const Title = "relay-sandbox:"
 
 // Posture says in one line what holds the processes of a run with agents of these CLIs.
 func (s *Sandbox) Posture(clis ...string) string {
-	holds := string(s.Kind)
+	holds, unknown := string(s.Kind), []string{}
 	switch {
 	case s.Kind == None:
 		return "none: " + s.Why
@@ -172,7 +172,6 @@ func (s *Sandbox) Posture(clis ...string) string {
 	case s.Kind == Landlock:
 		holds = "Landlock, without " + strings.Join(s.Lacks, ", ") + ": " + s.Why
 	}
-	var unknown []string
 	for _, cli := range slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(clis))), s.Holds) {
 		if name, ok := strings.CutPrefix(cli, Unknown); ok {
 			unknown = append(unknown, name)

@@ -80,14 +80,12 @@ func CLIOf(p *project.Project, name string) string {
 	agent := p.Config.Relay.Agents[name]
 	program := filepath.Base(append(agent.Argv, name)[0])
 	switch {
-	case agent.Type == kinds.Scripted:
+	case agent.Type == kinds.Scripted, agent.Type == kinds.Command && len(agent.SandboxWrite) > 0 && !sandbox.Knows(program):
 		return ""
 	case agent.Type != kinds.Command:
 		return agent.Type
 	case sandbox.Knows(program):
 		return program
-	case len(agent.SandboxWrite) > 0:
-		return ""
 	}
 	return sandbox.Unknown + name
 }
