@@ -154,6 +154,7 @@ type Agent struct {
 	Model        string   `key:"model" is:"model"`
 	Env          []string `key:"env" is:"pass" grants:"yes"` // NAME, NAME* or NAME=value
 	StopSignal   string   `key:"stop_signal" is:"TERM|INT" else:"TERM"`
+	SandboxWrite []string `key:"sandbox_write" is:"place"`                         // from the user's own files only
 	Key          string   `key:"key" is:"|proxy" only:"claude|codex" grants:"yes"` // proxy: relay adds it to requests
 	Script       string   `key:"script" is:"path" only:"scripted" grants:"yes"`
 	Permission   string   `key:"permission" is:"permission" only:"CLI" grants:"yes"`

@@ -163,7 +163,7 @@ func (w walker) personal(path string, value *yaml.Node) string {
 		return "a receiver can start programs"
 	case strings.HasPrefix(path, networkKey) && w.stricter(path, value):
 		return ""
-	case strings.HasPrefix(path, sandboxKey+"_") && path+"." != networkKey,
+	case strings.HasPrefix(path, sandboxKey+"_") && path+"." != networkKey, strings.HasSuffix(path, ".sandbox_write"),
 		path == sandboxKey && slices.Index(all, epic.Follow(value).Value) < slices.Index(all, own):
 		return "it may only make the sandbox stricter"
 	}

@@ -58,7 +58,7 @@ func TestDefaultsAreComplete(t *testing.T) {
 		RecheckPercent: 10, DiskFloorMiB: 500, MemoryFloorMiB: 200, FloorWait: 10 * time.Minute,
 		Landing: "merge", Commit: "{{.ID}}: {{.Title}}", Worktree: Worktree{Setup: []string{}, Copy: []string{}, Share: []string{"auto"}, ShareMaxMiB: 2048}, SetupTimeout: 10 * time.Minute,
 		Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, MaxTaskFaults: 3, OutAfterFailures: 5, OutAfter: 10 * time.Minute,
-		GiveUp: 8 * time.Hour, Budget: Budget{USD: 50}, Prices: Prices{}, BriefKiB: 48, TranscriptMiB: 32, InhibitSleep: true, Sandbox: "off", SandboxWrite: []string{}, SandboxSockets: []string{}, SandboxNetwork: SandboxNetwork{[]string{"open"}, []string{"open"}}, Env: []string{},
+		GiveUp: 8 * time.Hour, Budget: Budget{USD: 50}, Prices: Prices{}, BriefKiB: 48, TranscriptMiB: 32, InhibitSleep: true, Sandbox: "auto", SandboxWrite: []string{}, SandboxSockets: []string{}, SandboxNetwork: SandboxNetwork{[]string{"open"}, []string{"open"}}, Env: []string{},
 		Records: Records{LedgerSync: true, Artifacts: true, Discussions: true, Sessions: true, Checkpoints: "stop"},
 		Learn:   "propose",
 		Review:  Review{Enabled: true, Rounds: 2, Provider: "none", Timeout: 10 * time.Minute},

@@ -21,15 +21,17 @@ func BenchmarkNight(b *testing.B) {
 	relay, all := buildRelay(b), b.TempDir()
 	for _, shape := range []string{"flat", "chained", "layered"} {
 		for _, n := range []int{100, 1000, 10000} {
-			b.Run(fmt.Sprintf("%s-%d", shape, n), func(b *testing.B) { benchNight(b, all, relay, night{shape, n}) })
+			b.Run(fmt.Sprintf("%s-%d", shape, n), func(b *testing.B) { benchNight(b, all, relay, night{shape, n, "off"}) })
+			b.Run(fmt.Sprintf("%s-%d-sandbox", shape, n), func(b *testing.B) { benchNight(b, all, relay, night{shape, n, "auto"}) })
 		}
 	}
 }
 
 // night is an epic of n tasks.
 type night struct {
-	shape string
-	n     int
+	shape   string
+	n       int
+	sandbox string
 }
 
 // BenchmarkRecords measures what the records for other programs cost: the same night of 1,000 no-op tasks with them and without, in turn.
@@ -42,9 +44,9 @@ func BenchmarkRecords(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			nightRepo(b, dir, night{"flat", 1000})
+			nightRepo(b, dir, night{"flat", 1000, "off"})
 			if !kept {
-				write(b, filepath.Join(dir, ".agents.local.yml"), "relay: {records: {ledgersync: false, artifacts: false}}\n")
+				write(b, filepath.Join(dir, ".agents.local.yml"), "relay: {sandbox: off, records: {ledgersync: false, artifacts: false}}\n")
 			}
 			t, _ := timed(b, dir, relay, "work", "--jobs", "2")
 			took[kept] += t
@@ -130,6 +132,7 @@ func nightRepo(b *testing.B, dir string, e night) {
 	run(b, dir, "git", "init", "-q")
 	run(b, dir, "git", "-c", "user.name=b", "-c", "user.email=b@localhost", "commit", "-q", "--allow-empty", "-m", "first")
 	write(b, filepath.Join(dir, ".agents.yml"), "relay:\n  isolation: shared\n  runners: [noop]\n  agents:\n    noop: {type: command, argv: [\"true\"], result: exit}\n")
+	write(b, filepath.Join(dir, ".agents.local.yml"), "relay: {sandbox: "+e.sandbox+", agents: {noop: {sandbox_write: ["+dir+"]}}}\n")
 	var text strings.Builder
 	text.WriteString("version: 2\nid: 20260101-bench\ntitle: bench\ntasks:\n")
 	for i := range n {

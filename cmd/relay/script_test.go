@@ -139,7 +139,7 @@ func setUp(env *testscript.Env) error {
 		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "TZ": "UTC",
 		"XDG_STATE_HOME":      env.WorkDir + "-state", // outside of the script's repository, and removed with the folder of all scripts
 		"RELAY_INHIBIT_SLEEP": "false", wireVariable: "json",
-		"RELAY_SANDBOX":       "auto", // holds the agents of scripts; they meet each other and the script in their home
+		"RELAY_SANDBOX":       "require", // auto would leave the agents of scripts outside; they meet each other and the script in their home
 		"RELAY_SANDBOX_WRITE": home,
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"),
 		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com",
@@ -147,7 +147,10 @@ func setUp(env *testscript.Env) error {
 	} {
 		env.Setenv(name, value)
 	}
-	if !bubblewrap() && !strings.HasPrefix(filepath.Base(env.WorkDir), "script-sandbox-") {
+	switch {
+	case strings.HasPrefix(filepath.Base(env.WorkDir), "script-sandbox-"):
+		env.Setenv("RELAY_SANDBOX", "")
+	case !bubblewrap():
 		env.Setenv("RELAY_SANDBOX", "off") // Landlock lets no process make files in a home with folders that others keep
 	}
 	env.Values[backgroundKey] = &background{}

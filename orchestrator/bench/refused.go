@@ -40,7 +40,7 @@ func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts
 		q.Allow = []string{}
 		tried, err = runAllowed(ctx, b, q, failed)
 		if tried.ExitCode != 0 && (!untried || sandbox.Words(tried.Refused, "") != "") {
-			words = failed.Name + ": " + plaintext.FirstOf(sandbox.Words(allow, ""), "it fails in the sandbox, and passes outside")
+			words = failed.Name + ": " + plaintext.FirstOf(sandbox.Words(allow, ""), "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)")
 		}
 	}
 	b.refused.Store(key, words)

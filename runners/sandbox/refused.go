@@ -22,10 +22,10 @@ const Unnamed = "(unnamed)"
 var ErrUntried = errors.New("relay.sandbox is require, so nothing is tried outside")
 
 // refusals matches what shells, tools and languages print about a file that they cannot use: its path stands before the reason or behind
-// it. A path that is hidden seems to be missing. Some name none when they find no docker.
+// it. A path that is hidden seems to be missing. Some name none: docker's tools, sudo, git in the user's checkout, and chromium.
 var refusals = regexp.MustCompile(`(?:^|[\s'"‘“(=])` + pathForm + `['"’”:)\s(]*(?:connect: )?` + reason +
 	`|` + reason + `(?:[^\n/]{0,20}[\s'"‘“(:]` + pathForm + `)?|(?:(?:AccessDenied|NoSuchFile)Exception:? \(?|npm error path |unix://)` + pathForm +
-	`|container runtime strategy|fetching server API version`)
+	`|container runtime strategy|fetching server API version|no new privileges|GIT_DISCOVERY_ACROSS_FILESYSTEM|user data directory for headless`)
 
 const (
 	pathForm = `(/[^\s'"‘’“”:,;()<>|*?$\\]*[^\s'"‘’“”:,;()<>|*?$\\.])`

@@ -36,6 +36,7 @@ var refusals = map[string]struct {
 	"up and down":       {sandbox.Check, "", `echo "$HOME/.tool/none/../x: Permission denied"; echo "$HOME/d/../.ssh/x: Permission denied"`, []string{"~/.tool", "~/.ssh"}},
 	"nothing there":     {sandbox.Check, "", `cat ~/.none/x`, nil},
 	"no path":           {sandbox.Check, "", `echo "mount: Operation not permitted"`, []string{sandbox.Unnamed}},
+	"sudo":              {sandbox.Check, "", `echo 'sudo: The "no new privileges" flag is set, which prevents sudo from running as root.'`, []string{sandbox.Unnamed}},
 	"nothing":           {sandbox.Check, "", `echo "permission to land /x granted"`, nil},
 }
 

@@ -70,6 +70,10 @@ var states = map[string]state{
 		[]string{"log", "storage"},
 		true,
 	},
+	// From their documentation: relay has not tried these.
+	"aider": {"", []string{".aider"}, nil, nil, false},
+	"crush": {"CRUSH_GLOBAL_DATA", []string{".local/share/crush"}, nil, nil, false},
+	"qwen":  {"", []string{".qwen"}, []string{"settings.json", "QWEN.md", "commands", "extensions", "skills"}, []string{"tmp"}, true},
 }
 
 // providers are the hosts of the CLIs' models and logins.
@@ -101,6 +105,7 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.set(Private, "/tmp", "/var/tmp", "/dev/shm", s.Temp)
 	r.set(Hidden, append(below(home, secret...), "/run")...)
 	r.set(ReadOnly, running...)
+	r.set(map[bool]Mode{true: Private}[s.Kind == Bubblewrap], r.variable("XDG_RUNTIME_DIR")) // without the sockets of services
 	if p.Role == SetUp {
 		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))
 	} else if s.Setting == Require { // else its packages need what the user's do
@@ -124,10 +129,11 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	if inCheckout {
 		delete(r.modes, r.variable("RELAY_PROMPT"))
 	}
-	for _, path := range s.Write {
+	write := slices.Concat(s.Write, p.Write)
+	for _, path := range write {
 		_ = os.MkdirAll(path, 0o700) // only what exists can be opened
 	}
-	r.set(Writable, s.Write...)
+	r.set(Writable, write...)
 	for _, path := range slices.DeleteFunc(slices.Clone(p.Allow), isHost) {
 		r.set(Writable, strings.Replace(path, "~", home, 1))
 	}

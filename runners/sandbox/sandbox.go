@@ -104,6 +104,7 @@ type Process struct {
 	Dir, CLI string   // CLI is the type of the agent; "": none that relay knows
 	Run      string   // the command of a check or set-up
 	Allow    []string // what Refused has returned: it is tried whether the process succeeds with that
+	Write    []string // what it may write besides
 }
 
 func (s *Sandbox) isOutside(p Process) bool {
@@ -137,10 +138,13 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	return w, nil
 }
 
+// Unknown begins what stands for the CLI of an agent with a state that relay does not know: only a required sandbox holds it.
+const Unknown = "agent "
+
 // Holds reports whether there is a wall for the agents of a CLI; "": for other processes.
 func (s *Sandbox) Holds(cli string) bool {
 	able := s != nil && (s.Kind == Bubblewrap || s.Kind == Landlock || s.Kind == Seatbelt && s.Setting == Require)
-	return able && s.Setting != Off && (s.Kind == Bubblewrap || !nests[cli])
+	return able && s.Setting != Off && (s.Kind == Bubblewrap || !nests[cli]) && (s.Setting == Require || cli == "" || Knows(cli))
 }
 
 // needsOutside reports whether a trial of a path runs outside of the sandbox, or not at all if that is required.
@@ -157,6 +161,7 @@ const Title = "relay-sandbox:"
 
 // Posture says in one line what holds the processes of a run with agents of these CLIs.
 func (s *Sandbox) Posture(clis ...string) string {
+	holds, unknown := string(s.Kind), []string{}
 	switch {
 	case s.Kind == None:
 		return "none: " + s.Why
@@ -165,14 +170,20 @@ func (s *Sandbox) Posture(clis ...string) string {
 	case s.Kind == Seatbelt:
 		return "none: relay has not tried sandbox-exec yet, and uses it only with relay.sandbox: require"
 	case s.Kind == Landlock:
-		outside := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(clis))), s.Holds)
-		bare := ""
-		if len(outside) > 0 {
-			bare = "; " + strings.Join(outside, ", ") + " outside of it, as its own sandbox does not start inside"
-		}
-		return "Landlock, without " + strings.Join(s.Lacks, ", ") + ": " + s.Why + bare
+		holds = "Landlock, without " + strings.Join(s.Lacks, ", ") + ": " + s.Why
 	}
-	return string(s.Kind)
+	for _, cli := range slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(clis))), s.Holds) {
+		if name, ok := strings.CutPrefix(cli, Unknown); ok {
+			unknown = append(unknown, name)
+			continue
+		}
+		holds += "; " + cli + " outside of it, as its own sandbox does not start inside"
+	}
+	if len(unknown) > 0 {
+		holds += fmt.Sprintf("; %s outside of it, as relay does not know what its CLI writes: relay.agents.%s.sandbox_write in your own settings names that",
+			strings.Join(unknown, ", "), unknown[0])
+	}
+	return holds
 }
 
 // Environ returns an environment with the variables of the wall.

@@ -69,7 +69,7 @@ end the run.`,
 	f.Bool("review", false, "review each change")
 	f.Bool("no-review", false, "review no change")
 	f.String("isolation", "", "where tasks work; `HOW` is worktree, none or shared")
-	f.String("sandbox", "", "what agents and checks can reach; `HOW` is off, auto or require")
+	f.String("sandbox", "", "what agents and checks can reach; `HOW` is auto, require or off")
 	f.BoolVar(&opts.NeverAsk, "never-ask", false, "have agents ask you nothing, and wait for no answer")
 	f.BoolVar(&opts.AskNow, "ask-now", false, "do not wait for usage limits that agents have reported")
 	f.Float64("budget", 0, "start nothing more when this run has cost `USD`; 0: no limit")

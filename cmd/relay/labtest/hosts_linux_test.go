@@ -72,7 +72,7 @@ func TestHosts(t *testing.T) {
 				agent = "bwrap --unshare-user --ro-bind / / true && " + agent
 			}
 			l := newLab(t, "version: 2\nid: 20260101-hosts\ntitle: Host\ntasks:\n  T1: {title: One, checks: [test -f T1.txt]}\n", agent)
-			l.env = append(l.env, "RELAY_SANDBOX=auto", "RELAY_ISOLATION=worktree")
+			l.env = append(l.env, "RELAY_SANDBOX=auto", "RELAY_AGENTS_FAKE_SANDBOX_WRITE=~/.fake", "RELAY_ISOLATION=worktree")
 			putRelay(t, l.inHome("bin"))
 			if strings.Contains(host.within, asUser) {
 				give(t, filepath.Dir(filepath.Dir(l.root)), 65534)

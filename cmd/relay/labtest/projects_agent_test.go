@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"relay/cmd/relay/internal/claudetest"
@@ -90,7 +91,7 @@ func (c *projectCall) run() {
 		c.part()
 	default:
 		folder := "."
-		if t.Kind == agentCheckout && c.first {
+		if t.Kind == agentCheckout && c.first && syscall.Access(c.project.Root, 2) == nil { // else its tool says that it cannot write there
 			folder = c.project.Root
 		}
 		changed := c.do(folder)

@@ -110,6 +110,7 @@ func newProjectNight(t *testing.T, p *labProject, contestant, jobs string, numbe
 	n.lab = newLabAt(t, filepath.Join(dir, "work"), p.epic(), "")
 	p.Root, n.out = n.root, n.inHome("out")
 	n.score, n.tasks, n.state = n.inHome("score"), n.inHome("tasks"), n.inHome("state")
+	n.env = append(n.env, "RELAY_SANDBOX="+*scoreSandbox, "RELAY_SANDBOX_WRITE="+n.score+","+n.out)
 	for _, folder := range []string{n.out, n.score + "/calls", n.score + "/ends"} {
 		claudetest.Must(os.MkdirAll(folder, 0o755))
 	}

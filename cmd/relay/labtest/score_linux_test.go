@@ -23,6 +23,7 @@ var (
 	scoreJobs        = flag.String("score-jobs", "4", "jobs of relay, separated by commas")
 	scoreContestants = flag.String("score-contestants", "relay", "relay, loop, or both separated by a comma")
 	scoreKeep        = flag.String("score-keep", "", "folder in which the nights are kept")
+	scoreSandbox     = flag.String("score-sandbox", "off", "relay.sandbox of scored nights and projects")
 	scoreCalls       = flag.Float64("score-calls", 1.1, "agent calls that are not too many, times the fewest")
 )
 
@@ -103,6 +104,7 @@ func newScoredNight(t *testing.T, seed uint64, jobs string) *scoredNight {
 	n.lab = newLabAt(t, filepath.Join(dir, "work"), n.plan.epic(), "")
 	n.env = append(n.env, "RELAY_ISOLATION=worktree")
 	n.score, n.tasks, n.state = n.inHome("score"), n.inHome("tasks"), n.inHome("state")
+	n.env = append(n.env, "RELAY_SANDBOX="+*scoreSandbox, "RELAY_SANDBOX_WRITE="+n.score)
 	n.settings(fmt.Sprintf(scoredSettings, jobs, scoredVariable+"="+n.score))
 	for _, folder := range []string{"calls", "ends", "faults"} {
 		claudetest.Must(os.MkdirAll(filepath.Join(n.score, folder), 0o755))

@@ -175,7 +175,7 @@ func checkSandbox(ctx context.Context, c *checkup) {
 		return
 	case cli.CheckSandbox(ctx, c.project, tasks) != nil:
 		state = Fail
-	case box.Kind != sandbox.Bubblewrap:
+	case posture != string(sandbox.Bubblewrap):
 		state = Warn
 	}
 	c.add(state, "sandbox", posture, box.Mend)
@@ -226,6 +226,7 @@ func askAgents(ctx context.Context, c *checkup) {
 		c.fail("ask", err)
 		return
 	}
+	cli.Sandbox(ctx, c.project) // once, before they ask for it at the same time
 	var wait sync.WaitGroup
 	for i := range agents {
 		a := &agents[i]

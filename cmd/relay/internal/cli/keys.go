@@ -45,7 +45,7 @@ type keyless struct {
 // AgentSupervisor returns a supervisor for the processes of an agent, which are in the sandbox and may get no keys.
 func AgentSupervisor(ctx context.Context, p *project.Project, sup process.Supervisor, name string) process.Supervisor {
 	agent := p.Config.Relay.Agents[name]
-	sup = Walled(ctx, p, sup, agent.Type)
+	sup = Walled(ctx, p, sup, name)
 	if agent.Key == "proxy" {
 		return keyless{sup, providers[agent.Type], name}
 	}

@@ -15,6 +15,7 @@ import (
 	"relay/epic"
 	"relay/epic/each"
 	"relay/runners"
+	"relay/runners/kinds"
 	"relay/runners/process"
 	"relay/runners/sandbox"
 )
@@ -29,19 +30,23 @@ func Sandbox(ctx context.Context, p *project.Project) *sandbox.Sandbox {
 	if c.Sandbox == sandbox.Off {
 		return p.Sandbox
 	}
-	inHome := func(path string) string {
-		if rest, ok := strings.CutPrefix(path, "~/"); ok {
-			return filepath.Join(runners.Variable(environ, "HOME"), rest)
-		}
-		return path
-	}
 	p.Sandbox.Probe = sandbox.Try(ctx, runners.Variable(environ, "PATH"))
 	p.Sandbox.Place = sandbox.Place{
 		Root: p.Root, Git: p.Git.CommonDir(), Folder: p.Home, Slots: p.Worktrees().Dir, State: project.StateDir(environ), Temp: os.TempDir(),
-		Hook: project.CommitHook(ctx, p), Write: each.Of(c.SandboxWrite, inHome), Sockets: each.Of(c.SandboxSockets, inHome),
+		Hook: project.CommitHook(ctx, p), Write: inHome(p, c.SandboxWrite), Sockets: inHome(p, c.SandboxSockets),
 		Checks: configs.Hosts(c.SandboxNetwork.Checks), Agents: configs.Hosts(c.SandboxNetwork.Agents),
 	}
 	return p.Sandbox
+}
+
+// inHome returns paths of settings, which may begin with ~/.
+func inHome(p *project.Project, paths []string) []string {
+	return each.Of(paths, func(path string) string {
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			return filepath.Join(runners.Variable(p.Session.Environ, "HOME"), rest)
+		}
+		return path
+	})
 }
 
 // Posture says in one line what holds the processes of work on tasks; "" if the user wants no sandbox.
@@ -64,21 +69,38 @@ func CheckSandbox(ctx context.Context, p *project.Project, tasks []epic.Task) er
 	return &terminal.Hinted{Err: errors.New("relay.sandbox is require, and " + what + ": " + box.Why), Hint: box.Mend}
 }
 
-// clis returns the types of the agents that tasks may be given to, and of their reviewers.
+// clis returns the CLIs of the agents that tasks may be given to, and of their reviewers.
 func clis(p *project.Project, tasks []epic.Task) []string {
-	return each.Of(p.Agents.AllAsked(tasks), func(a project.Asked) string { return p.Config.Relay.Agents[a.Name].Type })
+	return each.Of(p.Agents.AllAsked(tasks), func(a project.Asked) string { return CLIOf(p, a.Name) })
+}
+
+// CLIOf returns the CLI of an agent: its type, or the program of a command that the sandbox knows. It returns "" for an agent that keeps
+// no state or whose state the user names, and for other commands their name, marked so that it is not a CLI's.
+func CLIOf(p *project.Project, name string) string {
+	agent := p.Config.Relay.Agents[name]
+	program := filepath.Base(append(agent.Argv, name)[0])
+	switch {
+	case agent.Type == kinds.Scripted, agent.Type == kinds.Command && len(agent.SandboxWrite) > 0 && !sandbox.Knows(program):
+		return ""
+	case agent.Type != kinds.Command:
+		return agent.Type
+	case sandbox.Knows(program):
+		return program
+	}
+	return sandbox.Unknown + name
 }
 
 // walled starts each process inside the wall of its role.
 type walled struct {
 	process.Supervisor
-	box *sandbox.Sandbox
-	cli string
+	box   *sandbox.Sandbox
+	cli   string
+	write []string
 }
 
-// Walled returns a supervisor that starts processes in the sandbox. cli is the type of the agent that it starts; "": others.
-func Walled(ctx context.Context, p *project.Project, sup process.Supervisor, cli string) process.Supervisor {
-	return walled{sup, Sandbox(ctx, p), cli}
+// Walled returns a supervisor that starts processes in the sandbox: those of an agent, or others if agent is "".
+func Walled(ctx context.Context, p *project.Project, sup process.Supervisor, agent string) process.Supervisor {
+	return walled{sup, Sandbox(ctx, p), CLIOf(p, agent), inHome(p, p.Config.Relay.Agents[agent].SandboxWrite)}
 }
 
 // Start implements [process.Supervisor].
@@ -86,7 +108,7 @@ func (w walled) Start(ctx context.Context, cmd process.Command) (_ process.Proce
 	if cmd.CLI = cmp.Or(cmd.CLI, w.cli); cmd.Wall != nil {
 		return w.Supervisor.Start(ctx, cmd)
 	}
-	of := sandbox.Process{Role: cmd.Role, CLI: cmd.CLI, Dir: cmd.Dir, Env: cmd.Env, Run: cmd.Argv[len(cmd.Argv)-1], Allow: cmd.Allow}
+	of := sandbox.Process{Role: cmd.Role, CLI: cmd.CLI, Dir: cmd.Dir, Env: cmd.Env, Run: cmd.Argv[len(cmd.Argv)-1], Allow: cmd.Allow, Write: w.write}
 	if cmd.Wall, err = w.box.Wall(of); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ type Options struct {
 
 // RunOptions returns what the orchestrator needs to know, of the configuration and the user's wishes.
 func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *project.Plan) orchestrator.Options {
-	c := &p.Config.Relay
+	c, box := &p.Config.Relay, cli.Sandbox(ctx, p)
 	env := project.CommonEnvironment(o.App.Environ, c.Env)
 	logins := project.LoginEnvironment(o.App.Environ, env)
 	if c.Push {
@@ -92,10 +92,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 			SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 		},
 		AgentOf: p.Agents.BriefFacts, CLIOf: p.Agents.CLIOf, Model: c.Model,
-		Outside: func(name string) bool {
-			box := cli.Sandbox(ctx, p)
-			return box.Holds("") && !box.Holds(c.Agents[name].Type)
-		},
+		Outside: func(name string) bool { return box.Holds("") && !box.Holds(cli.CLIOf(p, name)) },
 		Records: p.Records(), Sessions: project.SessionOptions(p, pl), Settings: project.LedgerSettings(p.Config), Head: p.HeadFile(),
 		Engines: o.App.Engines, Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
 	}
