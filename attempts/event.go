@@ -222,7 +222,7 @@ type Receipt struct {
 	Change        string          `json:"change,omitempty" yaml:"change,omitempty" text:"own"` // digest of the files, when a failed check printed nothing
 	Statement     `yaml:",inline"`
 	Salvage       string    `json:"salvage,omitempty" yaml:"salvage,omitempty" text:"own"`     // ref with work that did not land
-	Refused       []string  `json:"refused,omitempty" yaml:"refused,omitempty"`                // by the sandbox, to its agent
+	Refused       []string  `json:"refused,omitempty" yaml:"refused,omitempty"`                // by the sandbox, to its agent, its reviewers and its failed checks
 	Kept          []string  `json:"also_kept,omitempty" yaml:"also_kept,omitempty" text:"own"` // further refs: what its agent left elsewhere
 	Contested     []string  `json:"contested,omitempty" yaml:"contested,omitempty"`            // files over which it could not land
 	WeakerTests   []string  `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"`      // tests that prove less, or something else

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -168,6 +169,7 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 		return "", err
 	}
 	s.tally.spend(name, report.Usage, true, tell)
+	s.tally.refuse(strings.Fields(report.Exit.Refused))
 	r.last = report.FinalText
 	switch report.Outcome {
 	case runners.Claimed:
