@@ -152,6 +152,21 @@ func (s *Sandbox) needsOutside(path string, p Process) bool {
 	return err != nil || guarded.MatchString(path)
 }
 
+// Allows reports whether commands are no longer refused what has a setting of what they were refused, or have no wall at all.
+func (s *Sandbox) Allows(refused []string, home string) bool {
+	w, err := s.Wall(Process{Role: Check, Env: []string{"HOME=" + home}})
+	if err != nil || w == nil {
+		return err == nil
+	}
+	return Settings(refused) != "" && !slices.ContainsFunc(refused, func(path string) bool {
+		if isHost(path) {
+			host, port, _ := strings.Cut(path, ":")
+			return w.Alone && !listed(w.Hosts, host, cmp.Or(port, "443"))
+		}
+		return settingOf(path) != "" && keptFrom(w, strings.Replace(path, "~", home, 1), isSocket(path)) != ""
+	})
+}
+
 // Title begins the first argument of bubblewrap. The folder where the user typed the command follows it.
 const Title = "relay-sandbox:"
 

@@ -18,12 +18,12 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/epic"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
 	"relay/cmd/relay/internal/trust"
+	"relay/epic"
 	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/collect"
