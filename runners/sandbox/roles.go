@@ -132,7 +132,9 @@ func (s *Sandbox) rules(p Process) *ruleset {
 		delete(r.modes, r.variable("RELAY_PROMPT"))
 	}
 	for _, path := range s.Write {
-		_ = os.MkdirAll(path, 0o700) // only what exists can be opened
+		if !NamesFile(path) {
+			_ = os.MkdirAll(path, 0o700) // only what exists can be opened
+		}
 	}
 	r.set(Writable, s.Write...)
 	for _, path := range slices.DeleteFunc(slices.Clone(p.Allow), isHost) {
@@ -302,6 +304,9 @@ func (r *ruleset) variable(name string) (value string) {
 	}
 	return value
 }
+
+// NamesFile reports whether a path has an extension: relay makes no folder of that name.
+func NamesFile(path string) bool { return filepath.Ext(strings.TrimPrefix(filepath.Base(path), ".")) != "" }
 
 func below(folder string, names ...string) (paths []string) {
 	for _, name := range names {
