@@ -65,23 +65,19 @@ func (t *tally) note(kind, text string) {
 	t.notes = append(t.notes, attempts.Note{Kind: kind, Text: text})
 }
 
-func (t *tally) refuse(paths []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.refused = append(t.refused, paths...)
-}
-
-// spend takes in what a reviewer has used for an answer, or so far for one that is not over, and tells what the attempt has used.
-func (t *tally) spend(name string, u runners.Usage, over bool, tell func(sum attempts.Usage)) {
+// spend takes in what a reviewer has used for an answer, or so far for one that is not over, and tells what the attempt has used. It also
+// takes in what the sandbox refused the reviewer.
+func (t *tally) spend(name string, r runners.Report, over bool, tell func(sum attempts.Usage)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.live == nil {
 		t.live = make(map[string]attempts.Usage)
 	}
-	if t.live[name] = engine.UsageOf(u); over {
+	if t.live[name] = engine.UsageOf(r.Usage); over {
 		delete(t.live, name)
-		t.usage.Add(engine.UsageOf(u))
-		t.unkept.Add(engine.UsageOf(u))
+		t.usage.Add(engine.UsageOf(r.Usage))
+		t.unkept.Add(engine.UsageOf(r.Usage))
+		t.refused = append(t.refused, strings.Fields(r.Exit.Refused)...)
 	}
 	sum := t.usage
 	for _, more := range t.live {

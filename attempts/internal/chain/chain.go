@@ -127,7 +127,7 @@ func (c *Chain) Begin(next uint64, warn func(string)) {
 	c.Save(true)
 }
 
-// Save keeps the head. It is neither synced nor does it fail: an older one proves as much, and to have none is found.
+// Save writes the head. It does not sync it and returns no error: an older head proves as much, and relay reports a missing one.
 func (c *Chain) Save(open bool) {
 	c.Head.Open = open || c.seq != c.Head.Seq
 	text, err := json.Marshal(c.Head)

@@ -96,9 +96,6 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 			box := cli.Sandbox(ctx, p)
 			return box.Holds("") && !box.Holds(c.Agents[name].Type)
 		},
-		Allowed: func(refused []string) bool {
-			return cli.Sandbox(ctx, p).Allows(refused, runners.Variable(o.App.Environ, "HOME"))
-		},
 		Records: p.Records(), Sessions: project.SessionOptions(p, pl), Settings: project.LedgerSettings(p.Config), Head: p.HeadFile(),
 		Engines: o.App.Engines, Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
 	}
