@@ -22,7 +22,7 @@ const Unnamed = "(unnamed)"
 var ErrUntried = errors.New("relay.sandbox is require, so nothing is tried outside")
 
 // refusals matches what shells, tools and languages print about a file that they cannot use: its path stands before the reason or behind
-// it. A hidden path seems to be missing. Some tools name no path when they find no docker.
+// it. A path that is hidden seems to be missing. Some name none when they find no docker.
 var refusals = regexp.MustCompile(`(?:^|[\s'"‘“(=])` + pathForm + `['"’”:)\s(]*(?:connect: )?` + reason +
 	`|` + reason + `(?:[^\n/]{0,20}[\s'"‘“(:]` + pathForm + `)?|(?:(?:AccessDenied|NoSuchFile)Exception:? \(?|npm error path |unix://)` + pathForm +
 	`|container runtime strategy|fetching server API version`)

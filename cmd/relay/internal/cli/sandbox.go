@@ -37,10 +37,10 @@ func Sandbox(ctx context.Context, p *project.Project) *sandbox.Sandbox {
 	}
 	p.Sandbox.Probe = sandbox.Try(ctx, runners.Variable(environ, "PATH"))
 	p.Sandbox.Place = sandbox.Place{
-		Home: runners.Variable(environ, "HOME"), Root: p.Root, Git: p.Git.CommonDir(), Folder: p.Home,
-		Slots: p.Worktrees().Dir, State: project.StateDir(environ), Temp: os.TempDir(), Hook: project.CommitHook(ctx, p),
-		Write: each.Of(c.SandboxWrite, inHome), Sockets: each.Of(c.SandboxSockets, inHome),
+		Root: p.Root, Git: p.Git.CommonDir(), Folder: p.Home, Slots: p.Worktrees().Dir, State: project.StateDir(environ), Temp: os.TempDir(),
+		Hook: project.CommitHook(ctx, p), Write: each.Of(c.SandboxWrite, inHome), Sockets: each.Of(c.SandboxSockets, inHome),
 		Checks: configs.Hosts(c.SandboxNetwork.Checks), Agents: configs.Hosts(c.SandboxNetwork.Agents),
+		Home: runners.Variable(environ, "HOME"),
 	}
 	return p.Sandbox
 }
