@@ -94,10 +94,10 @@ type RunStarted struct {
 	Until time.Time `json:"until,omitzero"`  // the run's deadline
 	Tasks []string  `json:"tasks,omitempty"` // it is about these, and what they depend on; empty: all
 
-	Relay string `json:"relay,omitempty"` // version of relay
-	Tip   string `json:"tip,omitempty"`   // commit that the work is collected on, as the run found it
-
-	Remote string `json:"remote,omitempty"` // address of the remote of the branch that the work is collected on, without credentials
+	Relay   string `json:"relay,omitempty"`   // version of relay
+	Tip     string `json:"tip,omitempty"`     // commit that the work is collected on, as the run found it
+	Sandbox string `json:"sandbox,omitempty"` // what holds agents and checks; empty: nothing
+	Remote  string `json:"remote,omitempty"`  // address of the remote of the branch that the work is collected on, without credentials
 
 	Handoff *ledgersync.LeftBehind `json:"handoff,omitempty"` // of another program, which briefs quote and nothing has answered
 }
@@ -222,7 +222,7 @@ type Receipt struct {
 	Change        string          `json:"change,omitempty" yaml:"change,omitempty" text:"own"` // digest of the files, when a failed check printed nothing
 	Statement     `yaml:",inline"`
 	Salvage       string    `json:"salvage,omitempty" yaml:"salvage,omitempty" text:"own"`     // ref with work that did not land
-	Refused       []string  `json:"refused,omitempty" yaml:"refused,omitempty"`                // by the sandbox, to its agent
+	Refused       []string  `json:"refused,omitempty" yaml:"refused,omitempty"`                // by the sandbox, to its agent, its reviewers and its failed checks
 	Kept          []string  `json:"also_kept,omitempty" yaml:"also_kept,omitempty" text:"own"` // further refs: what its agent left elsewhere
 	Contested     []string  `json:"contested,omitempty" yaml:"contested,omitempty"`            // files over which it could not land
 	WeakerTests   []string  `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"`      // tests that prove less, or something else

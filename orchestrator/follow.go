@@ -8,16 +8,15 @@ import (
 )
 
 // follow brings the integration branch up to the branch that the epic began from, and lifts gates of the wanted tasks that depend on
-// where it was.
-func follow(ctx context.Context, r *run, wanted []bool) error {
-	if r.state.engine.Follower == nil {
-		return nil
-	}
-	var from string
-	r.state.store.View(func(l *attempts.Ledger) { from = l.Integration.From })
-	tip, notes, err := r.state.engine.Follower.Follow(ctx, from)
-	if err != nil {
-		return err
+// where it was, or on what the sandbox refused.
+func follow(ctx context.Context, r *run, wanted []bool) (err error) {
+	var from, tip string
+	var notes []attempts.Note
+	if r.state.engine.Follower != nil {
+		r.state.store.View(func(l *attempts.Ledger) { from = l.Integration.From })
+		if tip, notes, err = r.state.engine.Follower.Follow(ctx, from); err != nil {
+			return err
+		}
 	}
 	return r.state.recordNotes(notes, reopened(r, wanted, tip)...)
 }
@@ -28,11 +27,12 @@ func reopened(r *run, wanted []bool, tip string) (events []attempts.Event) {
 		id := r.state.o.Graph.ID(i)
 		record := r.state.store.Task(id)
 		task, ok := r.state.o.Epic.Task(id)
-		out := !ok || wanted != nil && !wanted[i] || r.state.Withheld[i]
-		if out || !verdict.Reopens(record, tip) || r.recovery.recorder.judge.ExhaustedGate(task, record) != nil {
+		why := verdict.Reopens(record, tip, r.state.o.Allowed)
+		out := why == "" || !ok || wanted != nil && !wanted[i] || r.state.Withheld[i]
+		if out || r.recovery.recorder.judge.ExhaustedGate(task, record) != nil {
 			continue
 		}
-		note := &attempts.Note{Kind: "reopened", Text: id + " is tried again: the base has changed since it was gated"}
+		note := &attempts.Note{Kind: "reopened", Text: id + " is tried again: " + why}
 		events = append(events, attempts.Event{Type: attempts.TypeReopened, Task: id, Note: note})
 	}
 	return events

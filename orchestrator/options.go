@@ -24,6 +24,7 @@ type Options struct {
 	AgentOf  func(runner string) (kind, forbids string) // for briefs: its CLI, and what its sandbox forbids; or nil
 	CLIOf    func(runner string) (kind, version string) // of its program, as far as known; or nil
 	Outside  func(runner string) bool                   // its agents work outside of the sandbox of the run; or nil
+	Allowed  func(refused []string) bool                // whether the sandbox of the run allows what one of an earlier run refused; or nil
 	Model    string                                     // for tasks that name none
 	Settings attempts.Settings                          // as recorded in the ledger
 	Head     string                                     // as of attempts.Options
@@ -42,6 +43,7 @@ type Options struct {
 	Asks <-chan Ask
 	// Remarks are notes for a person on how this run came about; they are recorded and shown.
 	Remarks []string
+	Sandbox string // what holds agents and checks; "": nothing
 
 	ExitCode func(decide.Summary, error) int // the process's exit code, for the record
 	Fault    func(point string) error        // fault points for tests; nil in use

@@ -296,7 +296,7 @@ func big(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // forge replaces text in the event log of the newest run, and writes the checksums that then belong to its lines, and with linked their
-// links: forge OLD NEW [linked].
+// links; with bare it removes these: forge OLD NEW [linked|bare].
 func forge(ts *testscript.TestScript, _ bool, args []string) {
 	logs, err := filepath.Glob(ts.MkAbs(".agents-os/relay/runs/*/events.jsonl"))
 	ts.Check(err)
@@ -307,11 +307,11 @@ func forge(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	const sum = len(`{"crc":"01234567",`)
 	var forged strings.Builder
-	links, linked := regexp.MustCompile(`"link":"[^"]*"`), ""
+	links, linked := regexp.MustCompile(`,"link":"[^"]*"`), ""
 	for line := range strings.Lines(strings.ReplaceAll(old, args[0], args[1])) {
 		rest := strings.TrimSuffix(line[sum:], "\n")
-		if len(args) > 2 { // with links that fit
-			rest = links.ReplaceAllString(rest, `"link":"`+linked+`"`)
+		if len(args) > 2 {
+			rest = links.ReplaceAllString(rest, map[string]string{"linked": `,"link":"` + linked + `"`}[args[2]])
 		}
 		text := fmt.Sprintf(`{"crc":"%08x",%s`, crc32.Checksum([]byte(rest), crc32.MakeTable(crc32.Castagnoli)), rest)
 		linked = fmt.Sprintf("%x", sha256.Sum256([]byte(linked+text)))[:32]

@@ -15,7 +15,6 @@ import (
 	"relay/orchestrator/verdict"
 	"relay/review"
 	"relay/runners"
-	"relay/runners/sandbox"
 )
 
 // Account is what is known of an attempt besides the evidence: what the ledger will record, and what its further turns need.
@@ -53,11 +52,7 @@ func (f *Account) Spend(turn engine.Result) {
 // Record fills in what the ledger records of the ruling.
 func (f *Account) Record(e *verdict.Evidence, r verdict.Ruling) {
 	f.Rule(e, r)
-	for _, c := range f.Receipt.Checks {
-		f.Receipt.Refused = append(f.Receipt.Refused, c.Refused...)
-	}
-	f.Receipt.Refused = slices.Compact(slices.Sorted(slices.Values(f.Receipt.Refused)))
-	f.Note("refused", sandbox.Words(f.Receipt.Refused, f.Receipt.ErrorSummary))
+	f.NoteRefused()
 	if used := engine.UsageOf(f.Used); !r.Lands() && f.Session != "" && used != f.Usage {
 		f.Receipt.SessionUsage = &used // a later attempt may continue it
 	}

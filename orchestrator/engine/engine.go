@@ -14,6 +14,7 @@ import (
 	"relay/orchestrator/verdict"
 	"relay/reanchor"
 	"relay/runners"
+	"relay/runners/sandbox"
 )
 
 // Engine carries out attempts. Only plain data crosses this border, so that an engine may sit on other machines: no process,
@@ -269,6 +270,16 @@ func (f *Result) Note(kind, text string) {
 	if text != "" && !slices.Contains(f.Notes, n) { // each turn of an agent is looked at
 		f.Notes = append(f.Notes, n)
 	}
+}
+
+// NoteRefused records what the sandbox refused checks beside what it refused the agent and reviewers, in one note for all.
+func (f *Result) NoteRefused() {
+	for _, c := range f.Receipt.Checks {
+		f.Receipt.Refused = append(f.Receipt.Refused, c.Refused...)
+	}
+	f.Receipt.Refused = slices.Compact(slices.Sorted(slices.Values(f.Receipt.Refused)))
+	f.Notes = slices.DeleteFunc(slices.Clone(f.Notes), func(n attempts.Note) bool { return n.Kind == "refused" })
+	f.Note("refused", sandbox.Words(f.Receipt.Refused, f.Receipt.ErrorSummary))
 }
 
 // Unable is a reviewer that could not be asked, or came to no answer: what that says of its runner.

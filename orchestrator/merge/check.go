@@ -120,6 +120,7 @@ func (m *Merger) check(ctx context.Context, p engine.Verified, made *step, ofEpi
 	if !ruling.Lands() {
 		r.Rule(seen, ruling)
 	}
+	r.NoteRefused()
 	return r, ruling, err
 }
 

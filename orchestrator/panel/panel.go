@@ -51,11 +51,12 @@ type Session struct {
 
 // tally is what has come of a question so far besides its answers. Reviewers that are asked side by side add to it.
 type tally struct {
-	mu     sync.Mutex
-	notes  []attempts.Note
-	usage  attempts.Usage            // of the attempt: the agent's, and of the answers so far
-	unkept attempts.Usage            // what of usage is in no event yet
-	live   map[string]attempts.Usage // of the reviewers that are still at it
+	mu      sync.Mutex
+	notes   []attempts.Note
+	refused []string                  // by the sandbox
+	usage   attempts.Usage            // of the attempt: the agent's, and of the answers so far
+	unkept  attempts.Usage            // what of usage is in no event yet
+	live    map[string]attempts.Usage // of the reviewers that are still at it
 }
 
 func (t *tally) note(kind, text string) {
@@ -64,17 +65,19 @@ func (t *tally) note(kind, text string) {
 	t.notes = append(t.notes, attempts.Note{Kind: kind, Text: text})
 }
 
-// spend takes in what a reviewer has used for an answer, or so far for one that is not over, and tells what the attempt has used.
-func (t *tally) spend(name string, u runners.Usage, over bool, tell func(sum attempts.Usage)) {
+// spend takes in what a reviewer has used for an answer, or so far for one that is not over, and tells what the attempt has used. It also
+// takes in what the sandbox refused the reviewer.
+func (t *tally) spend(name string, r runners.Report, over bool, tell func(sum attempts.Usage)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.live == nil {
 		t.live = make(map[string]attempts.Usage)
 	}
-	if t.live[name] = engine.UsageOf(u); over {
+	if t.live[name] = engine.UsageOf(r.Usage); over {
 		delete(t.live, name)
-		t.usage.Add(engine.UsageOf(u))
-		t.unkept.Add(engine.UsageOf(u))
+		t.usage.Add(engine.UsageOf(r.Usage))
+		t.unkept.Add(engine.UsageOf(r.Usage))
+		t.refused = append(t.refused, strings.Fields(r.Exit.Refused)...)
 	}
 	sum := t.usage
 	for _, more := range t.live {
@@ -100,6 +103,7 @@ type Answers struct {
 	Missing  []*UnableError     // who has given no opinion
 	Usage    attempts.Usage     // of the attempt with its reviews
 	Notes    []attempts.Note
+	Refused  []string // by the sandbox
 }
 
 // Ask asks all reviewers, side by side where each has a checkout of its own. used is what the attempt has used so far. The error is
@@ -107,7 +111,7 @@ type Answers struct {
 func (s *Session) Ask(ctx context.Context, about review.Subject, used attempts.Usage) (Answers, error) {
 	s.tally.usage = used
 	opinions, missing, err := s.askAll(ctx, about)
-	return Answers{Opinions: opinions, Missing: missing, Usage: s.tally.usage, Notes: s.tally.notes}, err
+	return Answers{Opinions: opinions, Missing: missing, Usage: s.tally.usage, Notes: s.tally.notes, Refused: s.tally.refused}, err
 }
 
 func (s *Session) askAll(ctx context.Context, about review.Subject) (opinions []attempts.Opinion, missing []*UnableError, err error) {
@@ -171,7 +175,8 @@ func (s *Session) ReviewEpic(
 		return r, errors.Join(err, clean(ctx, &f))
 	}
 	answers, asking := s.Ask(ctx, about, attempts.Usage{})
-	r.Usage, f.Notes = answers.Usage, answers.Notes
+	r.Usage, f.Notes, f.Receipt.Refused = answers.Usage, answers.Notes, answers.Refused
+	f.NoteRefused()
 	if err := errors.Join(asking, clean(ctx, &f)); err != nil {
 		return r, err
 	}

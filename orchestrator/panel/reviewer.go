@@ -159,7 +159,7 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 	}
 	req.Observe = func(e runners.Event) {
 		if e.Kind == runners.EventUsage {
-			s.tally.spend(name, e.Usage, false, tell)
+			s.tally.spend(name, runners.Report{Usage: e.Usage}, false, tell)
 		}
 	}
 	report, err := runner.Run(ctx, req)
@@ -167,7 +167,7 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 	if err = errors.Join(err, p.NoteAsked(o.Dir, asked), relayfiles.Collect(o.Secrets, req.Result, p.Result)); err != nil {
 		return "", err
 	}
-	s.tally.spend(name, report.Usage, true, tell)
+	s.tally.spend(name, report, true, tell)
 	r.last = report.FinalText
 	switch report.Outcome {
 	case runners.Claimed:

@@ -173,15 +173,23 @@ func PersonGate(task string) *attempts.Gate {
 // mostReopened is how many attempts a task may have had for relay to lift its gate: attempts that are not charged would go on for ever.
 const mostReopened = 10
 
-// Reopens reports whether a gate of an earlier run depends on the base and tip is another one than that of the task's last attempt. relay
-// lifts it then, unless [GateBefore] still gates the task. Other gates, and work that waits for its review, do not depend on the base.
-func Reopens(rec attempts.TaskRecord, tip string) bool {
+// Reopens returns why relay lifts a gate of an earlier run, unless [GateBefore] still gates the task; "": it does not. The gate depends on
+// the base, and tip is another one than that of the task's last attempt, or on what the sandbox refused, and that is allowed now. Other
+// gates, and work that waits for its review, depend on neither.
+func Reopens(rec attempts.TaskRecord, tip string, allowed func(refused []string) bool) string {
 	k := len(rec.Attempts)
-	if rec.Gate == nil || k == 0 || k >= mostReopened || tip == "" {
-		return false
+	if rec.Gate == nil || k == 0 || k >= mostReopened {
+		return ""
 	}
 	last, reasons := rec.Attempts[k-1], []attempts.Reason{attempts.MaxAttempts, attempts.RepeatedFailure, attempts.Infrastructure}
-	return slices.Contains(reasons, rec.Gate.Reason) && last.Base != "" && last.Base != tip && !last.AwaitsReview()
+	switch {
+	case !slices.Contains(reasons, rec.Gate.Reason) || last.AwaitsReview():
+	case tip != "" && last.Base != "" && last.Base != tip:
+		return "the base has changed since it was gated"
+	case rec.Gate.Reason == attempts.Infrastructure && len(last.Receipt.Refused) > 0 && allowed != nil && allowed(last.Receipt.Refused):
+		return "your settings allow now what the sandbox refused it"
+	}
+	return ""
 }
 
 // Uncharged returns the number of attempts that ended without result through no fault of the agent. Attempts that relay

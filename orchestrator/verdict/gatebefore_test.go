@@ -42,6 +42,11 @@ func TestReopens(t *testing.T) {
 	other := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: "old"}
 	nowhere := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true}
 	waits := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: "old", Head: "a", Receipt: attempts.Receipt{Salvage: "b", Review: &attempts.Reviewed{Missing: []attempts.Missing{{}}}}}
+	refused := func(path string) []attempts.Attempt {
+		held := other
+		held.Receipt.Refused = []string{path}
+		return []attempts.Attempt{held}
+	}
 	one, two, three := []attempts.Attempt{failed}, []attempts.Attempt{failed, failed}, []attempts.Attempt{failed, failed, failed}
 	for name, c := range map[string]struct {
 		gate  attempts.Reason // "": none
@@ -54,6 +59,10 @@ func TestReopens(t *testing.T) {
 		"all attempts used":         {attempts.MaxAttempts, two, "new", 2, "", true},
 		"the same error twice":      {attempts.RepeatedFailure, two, "new", 3, "", true},
 		"not the agent's fault":     {attempts.Infrastructure, []attempts.Attempt{other, other, other}, "new", 3, "", true},
+		"allowed now":               {attempts.Infrastructure, refused("~/.now"), "old", 3, "", true},
+		"allowed, and not the base": {attempts.Infrastructure, refused("~/.now"), "", 3, "", true},
+		"refused still":             {attempts.Infrastructure, refused("~/.still"), "old", 3, "", false},
+		"charged for a refusal":     {attempts.MaxAttempts, refused("~/.now"), "old", 3, "", false},
 		"on the same base":          {attempts.MaxAttempts, two, "old", 2, "", false},
 		"the tip is not known":      {attempts.MaxAttempts, two, "", 2, "", false},
 		"the base was not recorded": {attempts.MaxAttempts, []attempts.Attempt{nowhere, nowhere}, "new", 2, "", false},
@@ -72,7 +81,7 @@ func TestReopens(t *testing.T) {
 		if c.gate != "" {
 			rec.Gate = &attempts.Gate{Reason: c.gate}
 		}
-		got := Reopens(rec, c.tip) && GateBefore(rec, Limits{MaxAttempts: c.most}, c.spent, false) == nil
+		got := Reopens(rec, c.tip, func(refused []string) bool { return refused[0] == "~/.now" }) != "" && GateBefore(rec, Limits{MaxAttempts: c.most}, c.spent, false) == nil
 		if got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}

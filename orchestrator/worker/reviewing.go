@@ -43,6 +43,7 @@ func (rv *reviewing) review(ctx context.Context) error {
 	answers, err := s.Ask(ctx, about, f.Usage)
 	f.Usage = answers.Usage
 	f.Notes = append(f.Notes, answers.Notes...)
+	f.Receipt.Refused = append(f.Receipt.Refused, answers.Refused...)
 	if err != nil {
 		return err
 	}

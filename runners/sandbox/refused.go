@@ -15,10 +15,10 @@ import (
 	"relay/epic/pattern"
 )
 
-// Unnamed stands for what a process may have been refused if its output names no path.
+// Unnamed stands for a refusal in output that names no path.
 const Unnamed = "(unnamed)"
 
-// ErrUntried means that only a process outside could show what a command lacks, and that the sandbox is required.
+// ErrUntried means that relay would have to run a command outside of the sandbox, which is required, to see what it lacks.
 var ErrUntried = errors.New("relay.sandbox is require, so nothing is tried outside")
 
 // refusals matches what shells, tools and languages print about a file that they cannot use: its path stands before the reason or behind

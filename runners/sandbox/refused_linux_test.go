@@ -91,7 +91,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A trial opens what it names. What no setting opens, it tries outside, but never if the sandbox is required; nor sockets then.
+// A trial allows the paths that it names. relay tries a path that no setting allows outside of the sandbox. If the sandbox is required, it
+// tries neither such a path nor a socket.
 func TestTrial(t *testing.T) {
 	t.Parallel()
 	for kind, box := range boxes(t) {

@@ -131,7 +131,9 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	}
 	write := slices.Concat(s.Write, p.Write)
 	for _, path := range write {
-		_ = os.MkdirAll(path, 0o700) // only what exists can be opened
+		if !NamesFile(path) {
+			_ = os.MkdirAll(path, 0o700) // only what exists can be opened
+		}
 	}
 	r.set(Writable, write...)
 	for _, path := range slices.DeleteFunc(slices.Clone(p.Allow), isHost) {
@@ -289,6 +291,11 @@ func (r *ruleset) variable(name string) (value string) {
 		}
 	}
 	return value
+}
+
+// NamesFile reports whether a path has an extension: relay makes no folder of that name.
+func NamesFile(path string) bool {
+	return filepath.Ext(strings.TrimPrefix(filepath.Base(path), ".")) != ""
 }
 
 func below(folder string, names ...string) (paths []string) {

@@ -1,7 +1,7 @@
 // Package sandbox builds the wall around the processes that a run starts.
 //
-// A [Sandbox] knows the place of a run and what the system can do. It decides from the role of a process what that may write, read and
-// see (roles.go). bubblewrap enforces the rules with mounts; where it does not start, Landlock does, as far as it goes.
+// A [Sandbox] knows the place of a run and what starts on this system. From the role of a process it decides what that may write, read
+// and see (roles.go). bubblewrap enforces the rules with mounts; where it does not start, Landlock does, as far as it goes.
 //
 // The guardian starts the process: inside bubblewrap, or from a thread that has restricted itself and then ends.
 package sandbox
@@ -75,6 +75,7 @@ const SocketVariable = "RELAY_SOCKET"
 
 // Place is where a run works. Paths are absolute.
 type Place struct {
+	Home   string // of the user
 	Root   string // the user's checkout
 	Git    string // its common git folder
 	Folder string // relay's, with ledger and transcripts
@@ -152,8 +153,20 @@ func (s *Sandbox) needsOutside(path string, p Process) bool {
 	if isHost(path) || isSocket(path) {
 		return isSocket(path) && (s.Setting == Require || guarded.MatchString(path))
 	}
-	_, err := os.Lstat(strings.Replace(path, "~", (&ruleset{process: p}).variable("HOME"), 1)) // a trial makes no folder that is missing
+	_, err := os.Lstat(strings.Replace(path, "~", (&ruleset{process: p}).variable("HOME"), 1)) // relay makes no missing folder for a trial
 	return err != nil || guarded.MatchString(path)
+}
+
+// Allows reports whether the wall of a check lets it use each path and host of a list for which there is a setting. No wall allows all.
+func (s *Sandbox) Allows(refused []string) bool {
+	w, _ := s.Wall(Process{Role: Check, Env: []string{"HOME=" + s.Home}}) // a run that must have one does not begin without
+	return w == nil || Settings(refused) != "" && !slices.ContainsFunc(refused, func(path string) bool {
+		if isHost(path) {
+			host, port, _ := strings.Cut(path, ":")
+			return w.Alone && !listed(w.Hosts, host, cmp.Or(port, "443"))
+		}
+		return settingOf(path) != "" && keptFrom(w, strings.Replace(path, "~", s.Home, 1), isSocket(path)) != ""
+	})
 }
 
 // Title begins the first argument of bubblewrap. The folder where the user typed the command follows it.

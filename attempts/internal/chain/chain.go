@@ -36,6 +36,7 @@ type Chain struct {
 	file   string // of the head; "": none is kept
 	seq    uint64 // of the last line
 	linked bool   // a line has had a link
+	late   bool   // Bad was added late, and nothing else is wrong
 	doubt  string // why a line since Head.Since is not proved
 }
 
@@ -63,23 +64,26 @@ func (c *Chain) Read(seq uint64, link string, line []byte) (why string, late boo
 		return "", false
 	}
 	last, added := c.Head.Seq, c.Head.Seq > 0 && seq > c.Head.Seq
-	if c.seq == 0 && added { // a log that begins with all that earlier ones came to
+	bare := link == "" && c.linked && seq > last // after the head: an earlier version writes so
+	if c.seq == 0 && added {                     // a log that begins with all that earlier ones came to
 		c.seq, c.Link, c.linked = last, c.Head.Sum, true
 	}
 	before, gap, at := c.seq, c.seq > 0 && seq != c.seq+1, max(seq, c.seq+1)
 	if c.Link = cmp.Or(c.Link, link); gap { // lines are missing, and the head may prove the others
 		c.Link, c.doubt = link, "events are missing"
 	}
-	broken := link == "" && c.linked || link != "" && link != c.Link
+	broken := link == "" && c.linked && !bare || link != "" && link != c.Link
 	c.linked = c.linked || link != ""
 	c.Add(seq, line, false)
 	switch {
 	case broken, gap && last > 0 && (seq <= before || added): // perhaps since the line before was another one
-		return c.judge(at, before, fmt.Sprintf("event %d does not follow from the line before it: one of them was changed or added, or a line was removed", seq)), false
+		return c.judge(at, before, false, fmt.Sprintf("event %d does not follow from the line before it: one of them was changed or added, or a line was removed", seq)), false
 	case seq == last && c.Link != c.Head.Sum:
-		return c.judge(at, 1, fmt.Sprintf("up to event %d these are not the lines that relay wrote", seq)), false
+		return c.judge(at, 1, false, fmt.Sprintf("up to event %d these are not the lines that relay wrote", seq)), false
+	case bare:
+		why = c.judge(at, at, true, fmt.Sprintf("event %d has no link, as if an earlier version of relay wrote it", seq))
 	case added && !c.Head.Open:
-		why = c.judge(at, at, fmt.Sprintf("event %d was added after relay ended", seq))
+		why = c.judge(at, at, true, fmt.Sprintf("event %d was added after relay ended", seq))
 	}
 	return why, why != ""
 }
@@ -89,14 +93,14 @@ func (c *Chain) End(fresh bool) string {
 	if c == nil || c.seq >= c.Head.Seq || c.seq == 0 && fresh {
 		return ""
 	}
-	return c.judge(c.Head.Seq, c.seq+1, fmt.Sprintf("events %d to %d are missing: relay wrote them", c.seq+1, c.Head.Seq))
+	return c.judge(c.Head.Seq, c.seq+1, false, fmt.Sprintf("events %d to %d are missing: relay wrote them", c.seq+1, c.Head.Seq))
 }
 
-func (c *Chain) judge(seq, bad uint64, why string) string {
-	if seq < c.Head.Since || c.Bad > 0 {
+func (c *Chain) judge(seq, bad uint64, late bool, why string) string {
+	if seq < c.Head.Since || c.Bad > 0 && (late || !c.late) {
 		return ""
 	}
-	c.doubt, c.Bad = why, max(bad, c.Head.Since, 1)
+	c.doubt, c.late, c.Bad = why, late, cmp.Or(c.Bad, max(bad, c.Head.Since, 1))
 	return why
 }
 
@@ -123,7 +127,7 @@ func (c *Chain) Begin(next uint64, warn func(string)) {
 	c.Save(true)
 }
 
-// Save keeps the head. It is neither synced nor does it fail: an older one proves as much, and to have none is found.
+// Save writes the head. It does not sync it and returns no error: an older head proves as much, and relay reports a missing one.
 func (c *Chain) Save(open bool) {
 	c.Head.Open = open || c.seq != c.Head.Seq
 	text, err := json.Marshal(c.Head)

@@ -14,9 +14,9 @@ import (
 	"relay/runners/sandbox"
 )
 
-// TestAttacks has agents and checks of real runs attack what is not theirs, or harm it by accident. A run goes on in the sandbox, so there
-// all attacks are tasks of one run. What ends a run without the sandbox has a run of its own. Each run has its own processes, /tmp, /run
-// and home, and can write nothing else of this machine.
+// TestAttacks runs agents and checks that attack what is not theirs, or harm it by accident. In the sandbox no attack ends a run, so all
+// are tasks of one run there. Without it, an attack that ends its run has a run of its own. Each run has its own processes, /tmp, /run and
+// home, and can write nothing else of this machine.
 func TestAttacks(t *testing.T) {
 	needsMore(t)
 	t.Parallel()
@@ -61,7 +61,7 @@ func nightsOf(wall string) [][]attack {
 	return nights
 }
 
-// The page of attacks has these results.
+// TestAttacksPage compares docs/attacks.md with the table.
 func TestAttacksPage(t *testing.T) {
 	t.Parallel()
 	want := pageOfAttacks()
@@ -83,7 +83,7 @@ type arena struct {
 	column     int // of its results
 }
 
-// night runs the attacks, and compares what each has come to.
+// night runs the attacks, and compares the result of each.
 func (a *arena) night(list []attack) {
 	a.t.Helper()
 	a.furnish(list)
@@ -94,7 +94,7 @@ func (a *arena) night(list []attack) {
 		"PATH=/mnt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/mnt/home", "LC_ALL=C.UTF-8", "TMPDIR=/mnt/temp",
 		"RELAY_INHIBIT_SLEEP=false", "RELAY_DISK_FLOOR_MIB=0", "RELAY_MEMORY_FLOOR_MIB=0", "JOBS=2",
 	}
-	if a.wall == "off" { // what one attack does is not to meet another one
+	if a.wall == "off" { // attacks must not meet
 		cmd.Env = append(cmd.Env, "JOBS=1")
 	}
 	if said, err := cmd.CombinedOutput(); err != nil {
@@ -146,7 +146,7 @@ func (a *arena) outside(small bool) []string {
 	if a.user != "root" {
 		become = "exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all sh /mnt/night.sh"
 	}
-	// A /proc with covered parts would let no sandbox make one.
+	// No sandbox could make a /proc inside one with covered parts.
 	return append(args, "--cap-add", "ALL", "--", "sh", "-c", "mount -t proc proc /proc; sh /mnt/other.sh & "+become)
 }
 

@@ -25,8 +25,8 @@ func filtered() {
 // container are the rights that docker leaves to root.
 const container = "setpriv --inh-caps=-all --bounding-set=-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+sys_chroot,+setfcap "
 
-// TestHosts has relay check say on each kind of host what holds the processes of a run, why not more does, and what mends it; and a run
-// has just that.
+// TestHosts compares what relay check reports on each kind of host: what holds the processes of a run, why nothing better starts, and what
+// mends that. A run on it must report the same.
 func TestHosts(t *testing.T) {
 	needsMore(t)
 	t.Parallel()

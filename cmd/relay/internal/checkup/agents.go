@@ -179,6 +179,11 @@ func checkSandbox(ctx context.Context, c *checkup) {
 		state = Warn
 	}
 	c.add(state, "sandbox", posture, box.Mend)
+	for _, path := range box.Write {
+		if _, err := os.Lstat(path); err != nil && sandbox.NamesFile(path) {
+			c.add(Warn, "sandbox", "nothing can write "+path+", which relay.sandbox_write names: it is missing", "touch "+plaintext.ShellWord(path))
+		}
+	}
 }
 
 // patience is how long an agent may take, which the configuration can shorten.

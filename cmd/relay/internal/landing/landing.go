@@ -23,6 +23,7 @@ import (
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
 	"relay/cmd/relay/internal/trust"
+	"relay/epic"
 	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/collect"
@@ -155,12 +156,18 @@ func (c candidate) test(ctx context.Context) (before []string, err error) {
 	o := s.RunOptions(ctx, c.project, c.plan)
 	o.Supervisor, o.Isolation = cli.Walled(ctx, c.project, g, ""), engine.IsolationWorktree
 	if c.store.Unproved() {
-		all := *o.Epic
+		all, known := *o.Epic, map[epic.Check]bool{}
 		for _, t := range all.Tasks {
 			if c.view.Ledger.StatusOf(c.plan.Graph, t.ID) == attempts.Completed {
 				all.Checks = slices.Concat(all.Checks, t.Checks)
 			}
 		}
+		all.Checks = slices.DeleteFunc(all.Checks, func(check epic.Check) bool { // a command that several have runs once
+			check.Name, check.Expect = "", ""
+			was := known[check]
+			known[check] = true
+			return was
+		})
 		o.Epic = &all
 	}
 	open, err := o.EngineFactory()

@@ -2,9 +2,9 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"relay/cmd/relay/internal/cli"
@@ -15,19 +15,19 @@ import (
 	"relay/orchestrator"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/view"
 	"relay/runners/sandbox"
 )
 
-// walledRun matches what the report of a run in a sandbox notes.
-var walledRun = regexp.MustCompile(`"sandbox: (` + string(sandbox.Bubblewrap) + "|" + string(sandbox.Landlock) + `)\b`)
-
 // ranBare reports whether the last run of this checkout that ended had no sandbox: its commands may need what one refuses.
-func ranBare(ctx context.Context, p *project.Project) bool {
+func ranBare(ctx context.Context, p *project.Project) (bare bool) {
 	if p.Config.Relay.Sandbox != sandbox.Auto {
 		return false
 	}
+	var last struct{ Runs []view.OneRun }
 	report, err := os.ReadFile(filepath.Join(project.LastEnded(ctx, p), "report.json"))
-	return err == nil && !walledRun.Match(report)
+	_ = json.Unmarshal(report, &last) // what cannot be read tells of no sandbox
+	return err == nil && !slices.ContainsFunc(last.Runs, func(r view.OneRun) bool { return r.Sandbox != "" })
 }
 
 // tryInside has the set-up and the checks that fail only in the sandbox run outside until this relay work ends, if the last run had no

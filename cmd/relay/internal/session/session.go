@@ -123,6 +123,10 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	options.Drain, options.Asks = drain, s.asks
 	options.Telemetry = telemetry.Configure(s.o.App.Lookup)
 	options.Remarks = append(options.Telemetry.Problems, s.remarks...)
+	box := cli.Sandbox(ctx, s.project)
+	if options.Allowed = box.Allows; box.Holds("") {
+		options.Sandbox = string(box.Kind)
+	}
 	if posture := cli.Posture(ctx, s.project, s.plan.Epic.Tasks); posture != "" {
 		options.Remarks = append(append(options.Remarks, "sandbox: "+posture), tryInside(ctx, s, &options)...)
 	}
