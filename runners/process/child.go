@@ -35,8 +35,8 @@ type child struct {
 	killed  atomic.Bool
 	hurry   chan struct{} // closed: no more grace
 	hurried sync.Once
-	dead    chan struct{} // closed when the leader is dead
-	strays  int           // guarded by procTable.mu
+	dead    chan struct{}   // closed when the leader is dead
+	left    map[member]bool // what it has left behind and was killed, by identity; used by who ends it
 
 	once sync.Once
 	done chan struct{}
@@ -44,7 +44,7 @@ type child struct {
 }
 
 func newChild(l *Local, cmd Command) *child {
-	return &child{local: l, cmd: cmd, hurry: make(chan struct{}), dead: make(chan struct{}), done: make(chan struct{})}
+	return &child{local: l, cmd: cmd, hurry: make(chan struct{}), dead: make(chan struct{}), done: make(chan struct{}), left: map[member]bool{}}
 }
 
 // Wait implements [Process].

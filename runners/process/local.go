@@ -118,8 +118,11 @@ func (l *Local) watch(c *child) {
 	elapsed := time.Since(c.began)
 	stopped := c.leaderDied()
 	killed := stopped && c.linger()
-	exit, strays := l.procTable.bury(c)
-	exit.Strays, exit.Elapsed, exit.Stopped, exit.Refused = strays, elapsed, stopped, strings.Join(c.network.Close(), " ")
+	exit := l.procTable.bury(c)
+	if !c.cmd.Wall.Wraps() { // bubblewrap leaves a process of its own
+		exit.Strays = len(c.left)
+	}
+	exit.Elapsed, exit.Stopped, exit.Refused = elapsed, stopped, strings.Join(c.network.Close(), " ")
 	exit.Killed = stopped && (killed || c.killed.Load())
 	l.finish(c, c.when(exit))
 }
