@@ -44,6 +44,10 @@ func CLI() adapter.CLI {
 			Steering:   []string{".claude", ".mcp.json", "CLAUDE.md", "CLAUDE.*.md"},
 			Leaves:     []string{".claude/worktrees"},
 			NewSession: true, PricedAs: "claude", TellsPrices: true,
+			Access: runners.Access{
+				Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"},
+				Base: "ANTHROPIC_BASE_URL", Address: "https://api.anthropic.com",
+			},
 		},
 	}
 }
