@@ -157,7 +157,7 @@ func (f *fold) accept(e *Event) {
 		rec.CountFrom = min(max(rec.CountFrom, 0), len(rec.Attempts))
 		for i := range rec.Attempts {
 			rec.Attempts[i].land(rec.Attempts[i].Landing)
-			if rec.Attempts[i].baseless() {
+			if a := &rec.Attempts[i]; a.Result == ResultInProgress && a.Landing == nil && a.Base == "" { // no run of relay can have begun it
 				rec.Attempts[i].setAside()
 			}
 		}

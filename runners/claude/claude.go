@@ -35,7 +35,19 @@ func New(sup process.Supervisor, o Options) *Runner {
 func CLI() adapter.CLI {
 	return adapter.CLI{
 		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
-		Conversation: Conversation, OwnSessions: OwnSessions(),
+		Conversation: Conversation,
+		OwnSessions: runners.OwnSessions{
+			Folder: func(env []string) string {
+				return cmp.Or(runners.Variable(env, "CLAUDE_CONFIG_DIR"), adapter.InHome(env, ".claude"))
+			},
+			Names: []string{"projects/*/????????-????-????-????-????????????.jsonl"},
+			Files: func(path string) []string {
+				return append([]string{path}, runners.Glob(strings.TrimSuffix(path, ".jsonl"), "subagents/agent-*.json*")...)
+			},
+			Reader: func(string) runners.MessageReader {
+				return adapter.Conversation[ownLine]((&ownSpeech{calls: map[string]string{}, seen: map[string]bool{}}).line)
+			},
+		},
 		Begins: adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "system" && ev.Subtype != "" }),
 		Facts: runners.Facts{
 			Recorded:   "claude-code",

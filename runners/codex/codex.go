@@ -37,7 +37,12 @@ func CLI() adapter.CLI {
 	const sandboxed = "Your sandbox has no network, and writes in this folder and /tmp only: git cannot commit in it."
 	return adapter.CLI{
 		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
-		Conversation: Conversation, OwnSessions: OwnSessions(), OwnSettings: OwnSettings,
+		Conversation: Conversation, OwnSettings: OwnSettings,
+		OwnSessions: runners.OwnSessions{
+			Folder: home,
+			Names:  []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
+			Reader: func(string) runners.MessageReader { return adapter.Conversation[ownLine]((&ownSpeech{}).line) },
+		},
 		Begins: adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "thread.started" && ev.ThreadID != "" }),
 		Facts: runners.Facts{
 			Login:     " login",

@@ -43,10 +43,6 @@ type child struct {
 	exit Exit
 }
 
-func newChild(l *Local, cmd Command) *child {
-	return &child{local: l, cmd: cmd, hurry: make(chan struct{}), dead: make(chan struct{}), done: make(chan struct{}), left: map[member]bool{}}
-}
-
 // Wait implements [Process].
 func (c *child) Wait() Exit {
 	<-c.done

@@ -170,10 +170,6 @@ func (k *procTable) bury(c *child) Exit {
 	if err != nil { // somebody else waited for our child
 		return Exit{Code: -1, Lost: true}
 	}
-	return exitOf(state)
-}
-
-func exitOf(state *os.ProcessState) Exit {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
 		return Exit{Code: -1, Signal: signalName(status.Signal())}

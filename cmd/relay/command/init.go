@@ -158,7 +158,10 @@ func runInit(ctx context.Context, opts initOptions) error {
 		GitHub: opts.issues.In(p),
 	})
 	if err != nil {
-		return offerReading(a, opts.blueprint, err)
+		if problems, ok := errors.AsType[epic.Problems](err); ok && strings.HasSuffix(problems[0].Hint, blueprint.Form) { // it finds no task
+			fmt.Fprintf(a.Err, "relay: an agent can read it: relay plan %s\n", plaintext.ShellWord(opts.blueprint))
+		}
+		return err
 	}
 	planning.ProposeGroups(a, plan, opts.yes, !opts.json && !opts.dryRun)
 	if opts.planner != "" {
@@ -204,14 +207,6 @@ func runInit(ctx context.Context, opts initOptions) error {
 	planning.WriteTold(a.Out, plan)
 	planning.WriteOffered(a.Out, plan, opts.blueprint)
 	return printInit(a.Out, plan, answer)
-}
-
-// offerReading names the agent that can read a plan in which relay finds no task, and returns the error that says so, or any other.
-func offerReading(a *cli.App, written string, err error) error {
-	if problems, ok := errors.AsType[epic.Problems](err); ok && strings.HasSuffix(problems[0].Hint, blueprint.Form) {
-		fmt.Fprintf(a.Err, "relay: an agent can read it: relay plan %s\n", plaintext.ShellWord(written))
-	}
-	return err
 }
 
 // create writes the epic in the place of an old one, which it archives.

@@ -129,18 +129,13 @@ type monitor struct {
 	pause         time.Duration
 }
 
-// advance counts the time since the last poll.
-func (l *monitor) advance() {
+// poll reads what is new, holds the process to its limits, and returns the pause until the next poll.
+func (l *monitor) poll() time.Duration {
 	now := l.now()
 	if step := now.Sub(l.polled); step > 0 && step < asleep {
 		l.ran += step
 	}
 	l.polled = now
-}
-
-// poll reads what is new, holds the process to its limits, and returns the pause until the next poll.
-func (l *monitor) poll() time.Duration {
-	l.advance()
 	grown, all := l.grown(), true
 	if why := l.flooded(); why != nil {
 		l.stop(why) // before reading: meanwhile a flood goes on
