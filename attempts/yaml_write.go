@@ -36,7 +36,15 @@ func (f *fold) render(w io.Writer) error {
 		}
 	})
 	writeSection(out, "\nattempts", func() { writeAttempts(out, l, ids) })
-	writeSection(out, "\ngated_tasks", func() { writeGates(out, l, ids) })
+	writeSection(out, "\ngated_tasks", func() {
+		for _, id := range ids {
+			if g := l.Tasks[id].Gate; g != nil {
+				out.Line(2, durable.YAMLScalar(id), ":")
+				out.Line(4, "reason: ", durable.YAMLScalar(string(g.Reason)))
+				out.Fields(4, g, "reason")
+			}
+		}
+	})
 	writeCounts(out, l, ids)
 	out.Section(0, "\nanswers", func() {
 		for _, id := range ids {
@@ -79,16 +87,6 @@ func writeAttempts(y *durable.YAMLWriter, l *Ledger, ids []string) {
 				without = []string{"charged"}
 			}
 			y.Entry(4, a, without...)
-		}
-	}
-}
-
-func writeGates(y *durable.YAMLWriter, l *Ledger, ids []string) {
-	for _, id := range ids {
-		if g := l.Tasks[id].Gate; g != nil {
-			y.Line(2, durable.YAMLScalar(id), ":")
-			y.Line(4, "reason: ", durable.YAMLScalar(string(g.Reason)))
-			y.Fields(4, g, "reason")
 		}
 	}
 }

@@ -235,7 +235,9 @@ func (l *monitor) grown() bool {
 func (l *monitor) readRest(exit process.Exit) {
 	if l.tail != nil {
 		if l.Stopping != nil && !exit.StoppedAt.IsZero() {
-			l.tail.until(exit.Said)
+			for all, err := false, error(nil); !all && err == nil; { // an error shows again in Finish
+				all, err = l.tail.readTo(exit.Said)
+			}
 			l.Stopping(exit.StoppedAt)
 		}
 		_ = l.tail.Finish() // what cannot be read is missing from the outcome: no result, never a success

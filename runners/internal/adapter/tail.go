@@ -65,15 +65,6 @@ func (t *Tail) readTo(end int64) (all bool, err error) {
 	return false, nil
 }
 
-// until reads on to an offset of the file.
-func (t *Tail) until(end int64) {
-	for {
-		if all, err := t.readTo(end); all || err != nil {
-			return // an error shows again in finish
-		}
-	}
-}
-
 // Finish reads the rest of a file that no longer grows, its last line also when that has no end.
 func (t *Tail) Finish() error {
 	if t.lines == nil {
