@@ -49,9 +49,13 @@ func (f *fold) apply(e *Event) {
 	switch {
 	case e.RunStarted != nil:
 		l.forgetRequests()
-		f.begin(e.At)
+		if f.base == 0 && l.Status.StartedAt.IsZero() || l.StartedAt.IsZero() { // no earlier run and no ledger of somebody else has told
+			l.StartedAt = e.At
+		}
 		l.EpicID, l.Settings = e.RunStarted.EpicID, l.Settings.overruled(e.RunStarted.Settings)
-		l.Integration.take(e.RunStarted)
+		if rs := e.RunStarted; rs.Integration != "" && rs.Integration != l.Integration.Branch { // the first run that has this branch
+			l.Integration = Integration{Branch: rs.Integration, From: rs.Branch, Base: rs.Base}
+		}
 		f.jobs = e.RunStarted.Jobs
 		l.Status = RelayStatus{State: "running", PID: e.RunStarted.PID, StartedAt: e.At}
 		l.Waiting, l.Until, l.Chosen, l.Why = nil, e.RunStarted.Until, e.RunStarted.Tasks, ""
@@ -59,7 +63,7 @@ func (f *fold) apply(e *Event) {
 	case e.RunStopped != nil:
 		l.Waiting, l.Why = nil, e.RunStopped.Why
 		if e.RunStopped.Tip != "" {
-			l.Tip, l.Regressed = e.RunStopped.Tip, e.RunStopped.Regressed
+			l.Regressed = e.RunStopped.Regressed
 		}
 		l.Status.State, l.Status.StoppedAt = "stopped", e.At
 		l.Status.LastExitCode, l.Status.LastExitReason = e.RunStopped.ExitCode, e.RunStopped.Reason
@@ -80,13 +84,6 @@ func (f *fold) apply(e *Event) {
 		}
 	case e.Task != "":
 		f.task(e)
-	}
-}
-
-// begin records when the epic began, if no earlier run and no ledger of somebody else has told.
-func (f *fold) begin(at time.Time) {
-	if l := f.ledger; f.base == 0 && l.Status.StartedAt.IsZero() || l.StartedAt.IsZero() {
-		l.StartedAt = at
 	}
 }
 
@@ -157,7 +154,7 @@ func (f *fold) accept(e *Event) {
 		rec.CountFrom = min(max(rec.CountFrom, 0), len(rec.Attempts))
 		for i := range rec.Attempts {
 			rec.Attempts[i].land(rec.Attempts[i].Landing)
-			if rec.Attempts[i].baseless() {
+			if a := &rec.Attempts[i]; a.Result == ResultInProgress && a.Landing == nil && a.Base == "" { // no run of relay can have begun it
 				rec.Attempts[i].setAside()
 			}
 		}

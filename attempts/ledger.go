@@ -54,8 +54,7 @@ type Ledger struct {
 	Why       string              // the newest run ended, in words
 	Run       string              // the newest run
 	Landed    string              // the commit that Integration.Finished was put at
-	Tip       string              // as in RunStopped of the newest run that has one
-	// Regressed are the checks of completed tasks, and of the epic, that fail on Tip.
+	// Regressed are the checks of completed tasks, and of the epic, that fail on the tip of the newest run that has one.
 	Regressed []string
 	Sealed    string // what its tasks are measured by, as in RunStarted
 
@@ -79,13 +78,6 @@ func (i Integration) whole() Integration {
 		return Integration{}
 	}
 	return i
-}
-
-// take keeps where the work of the first run that has this integration branch is collected.
-func (i *Integration) take(rs *RunStarted) {
-	if rs.Integration != "" && rs.Integration != i.Branch {
-		*i = Integration{Branch: rs.Integration, From: rs.Branch, Base: rs.Base}
-	}
 }
 
 // Gate keeps a task from being tried until a person says so.

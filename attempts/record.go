@@ -231,11 +231,6 @@ func (a *Attempt) setAside() {
 	a.Receipt.ErrorSummary = cmp.Or(a.Receipt.ErrorSummary, "relay did not start it, and found it in progress in the ledger")
 }
 
-// baseless reports whether the attempt is in progress and no run of relay can have begun it.
-func (a *Attempt) baseless() bool {
-	return a.Result == ResultInProgress && a.Landing == nil && a.Base == ""
-}
-
 func gateOf(g *Gate, at time.Time) *Gate {
 	if g == nil {
 		return &Gate{Reason: UserBlocked, At: at}

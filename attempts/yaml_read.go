@@ -116,13 +116,6 @@ type settingsYAML struct {
 	Rest rest `yaml:",inline"`
 }
 
-func (y *settingsYAML) settings() Settings {
-	return Settings{
-		MaxAttemptsPerTask: y.MaxAttemptsPerTask, TimeoutMinutes: finite(y.TimeoutMinutes), Extra: y.Rest.text(),
-		Review: ReviewSettings{Enabled: y.Review.Enabled, Provider: y.Review.Provider, Extra: y.Review.Rest.text()},
-	}
-}
-
 // stamp is a time that may be missing, "null", "..." or anything else in a foreign file.
 type stamp struct{ time.Time }
 
@@ -222,8 +215,13 @@ func uncomment(n *yaml.Node) {
 }
 
 func (y *ledgerYAML) ledger() *Ledger {
+	s := &y.Settings
 	l := &Ledger{
-		Version: LedgerVersion, EpicID: y.EpicID, StartedAt: y.StartedAt.Time, EndedAt: y.EndedAt.Time, Settings: y.Settings.settings(),
+		Version: LedgerVersion, EpicID: y.EpicID, StartedAt: y.StartedAt.Time, EndedAt: y.EndedAt.Time,
+		Settings: Settings{
+			MaxAttemptsPerTask: s.MaxAttemptsPerTask, TimeoutMinutes: finite(s.TimeoutMinutes), Extra: s.Rest.text(),
+			Review: ReviewSettings{Enabled: s.Review.Enabled, Provider: s.Review.Provider, Extra: s.Review.Rest.text()},
+		},
 		Integration: y.Integration.whole(), EpicReviews: y.EpicReviews,
 		Tasks:  make(map[string]*TaskRecord, len(y.Status.of)),
 		Status: y.Relay.status(),

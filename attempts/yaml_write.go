@@ -36,11 +36,29 @@ func (f *fold) render(w io.Writer) error {
 		}
 	})
 	writeSection(out, "\nattempts", func() { writeAttempts(out, l, ids) })
-	writeSection(out, "\ngated_tasks", func() { writeGates(out, l, ids) })
+	writeSection(out, "\ngated_tasks", func() {
+		for _, id := range ids {
+			if g := l.Tasks[id].Gate; g != nil {
+				out.Line(2, durable.YAMLScalar(id), ":")
+				out.Line(4, "reason: ", durable.YAMLScalar(string(g.Reason)))
+				out.Fields(4, g, "reason")
+			}
+		}
+	})
 	writeCounts(out, l, ids)
-	writeAnswers(out, l, ids)
+	out.Section(0, "\nanswers", func() {
+		for _, id := range ids {
+			out.Value(2, durable.YAMLScalar(id), l.Tasks[id].Answers)
+		}
+	})
 	out.Value(0, "\nepic_reviews", l.EpicReviews)
-	writeSection(out, "\nrelay_status", func() { writeStatus(out, l.Status) })
+	writeSection(out, "\nrelay_status", func() {
+		if l.Status.State == "stopped" {
+			out.Fields(2, &l.Status)
+		} else if l.Status != (RelayStatus{}) {
+			out.Fields(2, &l.Status, "last_exit_code", "last_exit_reason")
+		}
+	})
 	out.Line(0, "\nfolded:")
 	out.Text(2, "run", l.Folded.Run)
 	out.Line(2, "seq: ", strconv.FormatUint(l.Folded.Seq, 10))
@@ -63,26 +81,12 @@ func writeAttempts(y *durable.YAMLWriter, l *Ledger, ids []string) {
 			y.Line(2, durable.YAMLScalar(id), ":")
 		}
 		for i := range l.Tasks[id].Attempts {
-			writeAttempt(y, &l.Tasks[id].Attempts[i])
-		}
-	}
-}
-
-// writeAttempt leaves out that one under way is not charged yet.
-func writeAttempt(y *durable.YAMLWriter, a *Attempt) {
-	if a.Result == ResultInProgress && !a.Charged {
-		y.Entry(4, a, "charged")
-		return
-	}
-	y.Entry(4, a)
-}
-
-func writeGates(y *durable.YAMLWriter, l *Ledger, ids []string) {
-	for _, id := range ids {
-		if g := l.Tasks[id].Gate; g != nil {
-			y.Line(2, durable.YAMLScalar(id), ":")
-			y.Line(4, "reason: ", durable.YAMLScalar(string(g.Reason)))
-			y.Fields(4, g, "reason")
+			a := &l.Tasks[id].Attempts[i]
+			var without []string
+			if a.Result == ResultInProgress && !a.Charged { // one under way is not charged yet
+				without = []string{"charged"}
+			}
+			y.Entry(4, a, without...)
 		}
 	}
 }
@@ -94,22 +98,6 @@ func writeCounts(y *durable.YAMLWriter, l *Ledger, ids []string) {
 			y.Line(0, heading, "  ", durable.YAMLScalar(id), ": ", strconv.Itoa(n))
 			heading = ""
 		}
-	}
-}
-
-func writeAnswers(y *durable.YAMLWriter, l *Ledger, ids []string) {
-	y.Section(0, "\nanswers", func() {
-		for _, id := range ids {
-			y.Value(2, durable.YAMLScalar(id), l.Tasks[id].Answers)
-		}
-	})
-}
-
-func writeStatus(y *durable.YAMLWriter, s RelayStatus) {
-	if s.State == "stopped" {
-		y.Fields(2, &s)
-	} else if s != (RelayStatus{}) {
-		y.Fields(2, &s, "last_exit_code", "last_exit_reason")
 	}
 }
 

@@ -66,7 +66,12 @@ func Load(s Sources) (*Config, error) {
 	}
 	readEnviron(l, s.Environ)
 	readFlags(l, s.Flags)
-	l.fillAgents()
+	for _, key := range l.keys() { // the defaults that all agents share
+		f, _ := fieldOf(key)
+		if _, set := l.settings[key]; !set && f.fallback != "" {
+			l.settings[key] = setting{key: key, value: f.fallback, origin: defaultOrigin}
+		}
+	}
 	c, err := l.decode()
 	if err != nil {
 		return nil, err
@@ -188,16 +193,6 @@ func (l *loader) keys() (keys []string) {
 		last = section
 	}
 	return keys
-}
-
-// fillAgents sets the defaults that all agents share where no layer sets another value.
-func (l *loader) fillAgents() {
-	for _, key := range l.keys() {
-		f, _ := fieldOf(key)
-		if _, set := l.settings[key]; !set && f.fallback != "" {
-			l.settings[key] = setting{key: key, value: f.fallback, origin: defaultOrigin}
-		}
-	}
 }
 
 // decode lets viper decode the settings. viper folds the case of keys and splits them at dots, so it sees numbers for their names.

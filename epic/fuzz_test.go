@@ -118,7 +118,7 @@ func checkGraph(t *testing.T, e *Epic) {
 				t.Errorf("level of %s is %d, of its dependant %s %d", g.ID(i), g.level[i], g.ID(d), g.level[d])
 			}
 		}
-		if want := heaviest + points(&e.Tasks[i]); g.Weight(i) != want {
+		if want := heaviest + e.Tasks[i].Weight(); g.Weight(i) != want {
 			t.Errorf("weight of %s is %v, want %v", g.ID(i), g.Weight(i), want)
 		}
 	}

@@ -126,7 +126,7 @@ func (g *Graph) arrange(e *Epic) bool {
 			g.level[i] = max(g.level[i], g.level[d]+1)
 		}
 	}
-	g.weight, g.next = g.paths(func(i int) float64 { return points(&e.Tasks[i]) })
+	g.weight, g.next = g.paths(func(i int) float64 { return e.Tasks[i].Weight() })
 	return true
 }
 

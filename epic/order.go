@@ -2,8 +2,8 @@ package epic
 
 import "slices"
 
-// points returns a task's weight in the critical path.
-func points(t *Task) float64 {
+// Weight returns the size of a task: one without points is as one of one.
+func (t *Task) Weight() float64 {
 	if t.Points == 0 {
 		return 1
 	}

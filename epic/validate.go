@@ -52,17 +52,12 @@ const (
 // The error is Problems.
 func Validate(file string, e *Epic, at func(Ref) Place) error {
 	v := validator{problems: &problemList{file: file}, epic: e, at: at}
-	v.parts()
-	v.links()
-	return v.problems.err()
-}
-
-// parts checks what each part of an epic says by itself.
-func (v *validator) parts() {
 	v.header()
 	for i := range v.epic.Tasks {
 		v.task(i)
 	}
+	v.links()
+	return v.problems.err()
 }
 
 // links checks what the parts of an epic say of each other.

@@ -10,7 +10,6 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/records"
 	"relay/orchestrator/relayfiles"
-	"relay/orchestrator/sessionkeeper"
 )
 
 // newKeeper returns who keeps the run's records.
@@ -19,13 +18,6 @@ func newKeeper(o *Options, warn func(string)) *records.Keeper {
 		Top: o.Root, Dir: o.Dir, EpicID: o.Epic.ID, Epic: o.Epic, Plan: o.Plan, Settings: o.Records, Warn: warn, Fault: o.Fault,
 		AtEnd: o.Isolation == engine.IsolationShared,
 	})
-}
-
-// newSessionKeeper returns who keeps the agents ledger during the run.
-func newSessionKeeper(o *Options, warn func(string)) *sessionkeeper.Keeper {
-	s := o.Sessions
-	s.Run, s.Warn = o.Run, warn
-	return sessionkeeper.New(s)
 }
 
 // mostCompressing is how long a run that is over compresses transcripts. The next one goes on with what is left.

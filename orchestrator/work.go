@@ -19,6 +19,7 @@ import (
 	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/secrets"
+	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/telemetry"
 	"relay/runners/process"
 )
@@ -57,8 +58,10 @@ func Work(ctx context.Context, o Options) (decide.Summary, error) {
 	defer func() { _ = here.Release() }() // a lock that stays behind is one of a run that is over
 	var warnings []string
 	var n *run
-	keeper := newKeeper(&o, func(text string) { warn(n.state, text) })
-	rows := newSessionKeeper(&o, func(text string) { warn(n.state, text) })
+	warns := func(text string) { warn(n.state, text) }
+	keeper := newKeeper(&o, warns)
+	o.Sessions.Run, o.Sessions.Warn = o.Run, warns
+	rows := sessionkeeper.New(o.Sessions)
 	export := telemetry.New(o.Telemetry, telemetry.Run{Trace: o.Trace, ID: o.Run, Epic: o.Epic, Relay: o.Relay})
 	durable := func(events []attempts.Event) { keeper.Add(events); rows.Add(events); export.Add(events) }
 	store, err := openLedger(&o, durable, func(text string) { warnings = append(warnings, text) })

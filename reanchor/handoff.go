@@ -43,7 +43,8 @@ func (s *RecordSource) handoff(now time.Time) Handoff {
 	recordField(&b, "Summary", e.Action.Summary)
 	recordField(&b, "Why", e.Reasoning.Intent)
 	list(&b, "Completed", left.Completed)
-	table(&b, "State", left.CurrentState)
+	state := left.CurrentState
+	list(&b, "State", each.Of(slices.Sorted(maps.Keys(state)), func(key string) string { return key + ": " + state[key] }))
 	list(&b, "Deferred", left.Deferred)
 	list(&b, "Blockers", left.Blockers)
 	recordField(&b, "Notes", left.HandoffNotes)
@@ -152,11 +153,6 @@ func list(b *strings.Builder, name string, items []string) {
 	if more := len(items) - mostItems; more > 0 {
 		fmt.Fprintf(b, "- and %d more\n", more)
 	}
-}
-
-func table(b *strings.Builder, name string, of map[string]string) {
-	items := each.Of(slices.Sorted(maps.Keys(of)), func(key string) string { return key + ": " + of[key] })
-	list(b, name, items)
 }
 
 func bounded(s string) string { return plaintext.Head(s, mostText) }

@@ -22,6 +22,7 @@ func Ask(ctx context.Context, a Asker, s Subject) (v Verdict, asked int, err err
 		if err == nil || asked == maxAsks || !errors.Is(err, ErrNoVerdict) {
 			return v, asked, err
 		}
-		prompt = retryPrompt(s, err)
+		again := "\nYour last answer could not be used (" + line(err.Error()) + "). Review the change and answer in this form.\n"
+		prompt = append(Prompt(s), again...)
 	}
 }

@@ -56,7 +56,7 @@ func Judge(opinions []Opinion, scope Scope, s Strictness) Judgement {
 		var noted []Finding
 		v.Findings, noted = scope.split(slices.Concat(v.Findings, unmetFindings(v.Criteria, scope.Criteria)))
 		d, counted, deferred := Decide(v, s)
-		if v.Decision != Approved && !anyCounts(v.Findings, s) {
+		if v.Decision != Approved && !slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Severity.rank() <= s.bar() }) {
 			v.Findings, noted = append(v.Findings, withoutBlocking(noted, v.Decision)...), nil
 			d, counted, deferred = Decide(v, s)
 		}
@@ -82,11 +82,6 @@ func Judge(opinions []Opinion, scope Scope, s Strictness) Judgement {
 		}
 	}
 	return j
-}
-
-// anyCounts reports whether a finding is at or above the bar.
-func anyCounts(findings []Finding, s Strictness) bool {
-	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity.rank() <= s.bar() })
 }
 
 // withoutBlocking returns the findings of a refusal that point at nothing in the scope, to be counted all the same: they are

@@ -135,12 +135,6 @@ func whereText(s Subject) string {
 	return "what is missing belongs to the file that should have it"
 }
 
-// retryPrompt returns the second prompt for a reviewer whose first answer held no verdict.
-func retryPrompt(s Subject, why error) []byte {
-	return append(Prompt(s), "\nYour last answer could not be used ("+line(why.Error())+
-		"). Review the change and answer in this form.\n"...)
-}
-
 // section writes a heading and its data in a fence that the data cannot close; an empty section is left out.
 func section(b *strings.Builder, title, data string) {
 	data = strings.TrimSpace(plaintext.Clean(data))

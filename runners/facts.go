@@ -13,4 +13,13 @@ type Facts struct {
 	HidesGit    bool              // it hides the user's git configuration from the agent
 	PricedAs    string            // the model whose public price holds when its settings name none; "": it is unknown
 	TellsPrices bool              // it reports its costs: PricedAs then stands in for any model without a public price
+	Access      Access            // to its provider
+}
+
+// Access is what a CLI reads in its environment to ask its provider.
+type Access struct {
+	Keys    []string                                       // the variables that may have its key
+	Base    string                                         // the variable with its address
+	Address string                                         // where that is not set
+	Argv    func(argv []string, base, key string) []string // argv for the address base with the key of a variable; nil: Base does
 }

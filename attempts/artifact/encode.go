@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/attempts/internal/durable"
+	"relay/epic"
 	"relay/epic/pattern"
 )
 
@@ -106,7 +107,7 @@ func (v *Validator) Encode(a *Artifact) ([]byte, error) {
 }
 
 func write(b *bytes.Buffer, pairs []*yaml.Node) error {
-	enc := yaml.NewEncoder(b)
-	enc.SetIndent(2)
-	return errors.Join(enc.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: pairs}), enc.Close())
+	text, err := epic.EncodeNode(&yaml.Node{Kind: yaml.MappingNode, Content: pairs})
+	b.Write(text)
+	return err
 }

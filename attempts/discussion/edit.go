@@ -1,7 +1,6 @@
 package discussion
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -28,14 +27,11 @@ func textNode(s string) *yaml.Node {
 
 // encode returns the text of a node.
 func encode(of *yaml.Node) ([]byte, error) {
-	var b bytes.Buffer
-	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(2)
-	err := errors.Join(enc.Encode(of), enc.Close())
-	if err == nil && b.Len() > MaxSize {
-		err = fmt.Errorf("the entry would have %d bytes, and may have %d", b.Len(), MaxSize)
+	text, err := epic.EncodeNode(of)
+	if err == nil && len(text) > MaxSize {
+		err = fmt.Errorf("the entry would have %d bytes, and may have %d", len(text), MaxSize)
 	}
-	return b.Bytes(), err
+	return text, err
 }
 
 // text returns the changed document as text. It fails with ErrForm where that would lose something.

@@ -155,10 +155,6 @@ func (d *DB) openFile(ctx context.Context) error {
 	return migrate(ctx, d)
 }
 
-func openReading(path string) (*sql.DB, error) {
-	return sql.Open("sqlite", location(path)+"?mode=ro&"+waitForOthers+"&_pragma=query_only(1)")
-}
-
 func location(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		path = full

@@ -32,7 +32,7 @@ func OpenReadOnly(ctx context.Context, dir string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := openReading(filepath.Join(dir, File))
+	rows, err := sql.Open("sqlite", location(filepath.Join(dir, File))+"?mode=ro&"+waitForOthers+"&_pragma=query_only(1)")
 	if err != nil {
 		return nil, err
 	}

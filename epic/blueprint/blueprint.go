@@ -81,7 +81,11 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 		return nil, p.problems
 	}
 	p.document(blocks(src))
-	settleTitle(p, now)
+	if p.epic.Title = strings.TrimSpace(p.epic.Title); p.epic.Title == "" {
+		p.add(epic.Place{Line: 1, Column: 1}, "begin with # and a few words", "the blueprint has no title")
+		p.epic.Title = unreadable
+	}
+	p.epic.ID = ID(p.epic.Title, now)
 	resolveLinks(p)
 	noteUnread(p, src)
 	var found epic.Problems
@@ -178,16 +182,6 @@ func frontMatter(p *parser, src []byte) []byte {
 	}
 	end := len("---\n") + len(matter) + len("\n---\n")
 	return append(bytes.Repeat([]byte("\n"), bytes.Count(src[:end], []byte("\n"))), src[end:]...)
-}
-
-// settleTitle settles the epic's title and id.
-func settleTitle(p *parser, now time.Time) {
-	p.epic.Title = strings.TrimSpace(p.epic.Title)
-	if p.epic.Title == "" {
-		p.add(epic.Place{Line: 1, Column: 1}, "begin with # and a few words", "the blueprint has no title")
-		p.epic.Title = unreadable
-	}
-	p.epic.ID = ID(p.epic.Title, now)
 }
 
 // ID makes the id of an epic: the day in UTC, and as much of the title as fits. A title with letters of another script than the Latin one

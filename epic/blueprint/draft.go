@@ -132,7 +132,8 @@ func (d *draft) value(name string, v line, raw string) {
 	case "checks":
 		more = d.checks(v)
 	case "criteria":
-		d.criterion(v)
+		d.task.Criteria = append(d.task.Criteria, epic.Criterion{Text: v.text})
+		d.at[epic.FieldCriteria] = append(d.at[epic.FieldCriteria], v.place())
 	}
 	if more {
 		d.describe(raw)
@@ -198,11 +199,6 @@ func (d *draft) checks(v line) (more bool) {
 func (d *draft) check(run string, at epic.Place) {
 	d.task.Checks = append(d.task.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
 	d.at[epic.FieldChecks] = append(d.at[epic.FieldChecks], at)
-}
-
-func (d *draft) criterion(v line) {
-	d.task.Criteria = append(d.task.Criteria, epic.Criterion{Text: v.text})
-	d.at[epic.FieldCriteria] = append(d.at[epic.FieldCriteria], v.place())
 }
 
 // cutDepends takes "(depends on T1)" off the end of a title, and stores what it says.

@@ -127,15 +127,6 @@ func (f *pair) extend(l line) {
 	f.more = append(f.more, l.text)
 }
 
-// join puts the lines of a value together.
-func (f *pair) join() {
-	if len(f.more) > 0 {
-		f.value.text = strings.TrimSpace(f.value.text + " " + strings.Join(f.more, " "))
-		f.raw += "\n" + strings.Join(f.more, "\n")
-		f.more = nil
-	}
-}
-
 // isList tells the fields that have several values.
 func isList(name string) bool {
 	return slices.Contains([]string{"files", "protected", "depends on", "checks", "criteria"}, name)

@@ -28,8 +28,13 @@ type taskReader struct {
 func (r *taskReader) block(b *block) {
 	r.draft.end = max(r.draft.end, b.line+strings.Count(b.raw, "\n"))
 	switch b.kind {
-	case heading:
-		r.heading(b)
+	case heading: // the name of a field that is a list, or a part of the description
+		r.open = ""
+		if name, _ := fieldName(strings.TrimRight(inline.Plain(b.text), ": ")); isList(name) {
+			r.open = name
+		} else {
+			r.draft.describe(b.raw)
+		}
 		return
 	case paragraph: // right after the name of a field it is its value
 		r.lines(b.split(), nil)
@@ -42,16 +47,6 @@ func (r *taskReader) block(b *block) {
 		r.draft.describe(b.raw)
 	}
 	r.open = ""
-}
-
-// heading reads a heading below the task's own: the name of a field that is a list, or a part of the description.
-func (r *taskReader) heading(b *block) {
-	r.open = ""
-	if name, _ := fieldName(strings.TrimRight(inline.Plain(b.text), ": ")); isList(name) {
-		r.open = name
-		return
-	}
-	r.draft.describe(b.raw)
 }
 
 // lines reads lines that may begin with fields; found are those of a line before them. A line without a field goes on
@@ -98,7 +93,10 @@ func (r *taskReader) text(lines []line) {
 // pairs stores the fields of one line.
 func (r *taskReader) pairs(found []pair) {
 	for _, f := range found {
-		f.join()
+		if len(f.more) > 0 { // lines of one value
+			f.value.text = strings.TrimSpace(f.value.text + " " + strings.Join(f.more, " "))
+			f.raw += "\n" + strings.Join(f.more, "\n")
+		}
 		if f.known {
 			r.set(f)
 			continue

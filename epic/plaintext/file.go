@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -37,4 +38,12 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	content := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+bytes.MinRead))
 	_, err = content.ReadFrom(io.LimitReader(f, limit+1))
 	return content.Bytes(), err
+}
+
+// Relative names a file as a user sees it, from the root of the repository if it is below.
+func Relative(root, path string) string {
+	if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
 }

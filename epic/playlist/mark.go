@@ -1,7 +1,6 @@
 package playlist
 
 import (
-	"bytes"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -58,11 +57,7 @@ func Mark(path string, list Status, epics map[string]Status, at time.Time) ([]by
 			}
 		}
 	}
-	var b bytes.Buffer
-	e := yaml.NewEncoder(&b)
-	e.SetIndent(2)
-	err = e.Encode(&doc)
-	return b.Bytes(), err
+	return epic.EncodeNode(&doc)
 }
 
 // begin puts the time at which a mapping's work first began, and clears those at which it ended before.

@@ -59,10 +59,6 @@ func (p *parser) add(n *yaml.Node, hint, format string, args ...any) {
 	p.problems.Add(p.name, place(n), hint, format, args...)
 }
 
-func (p *parser) warn(n *yaml.Node, hint, format string, args ...any) {
-	p.list.Warnings.Add(p.name, place(n), hint, format, args...)
-}
-
 func place(n *yaml.Node) (at epic.Place) {
 	if n != nil {
 		at = epic.Place{Line: n.Line, Column: n.Column}
@@ -73,22 +69,18 @@ func place(n *yaml.Node) (at epic.Place) {
 // root reads the list itself.
 func (p *parser) root(n *yaml.Node) {
 	values := p.mapping(n, listKeys, "the playlist")
-	p.version(n, values["version"])
+	switch v := values["version"]; {
+	case v == nil:
+		p.add(n, "add version: 1", "version is missing")
+	case epic.Follow(v).Kind != yaml.ScalarNode || epic.Follow(v).Value != "1":
+		p.add(v, "relay reads version: 1", "version must be 1, not %s", epic.KindOf(v))
+	}
 	p.list.Name, p.list.Status = strings.TrimSpace(p.text(values["name"], "name")), p.status(values["status"])
 	p.list.StartedAt, _ = time.Parse(time.RFC3339, p.text(values["started_at"], "started_at")) // nothing depends on it
 	if n := values["continue_on_failure"]; n != nil && !epic.IsNull(n) && epic.Follow(n).Decode(&p.list.ContinueOnFailure) != nil {
 		p.add(n, "", "continue_on_failure must be true or false, not %s", epic.KindOf(n))
 	}
 	p.epics(n, values["epics"])
-}
-
-func (p *parser) version(root, n *yaml.Node) {
-	switch {
-	case n == nil:
-		p.add(root, "add version: 1", "version is missing")
-	case epic.Follow(n).Kind != yaml.ScalarNode || epic.Follow(n).Value != "1":
-		p.add(n, "relay reads version: 1", "version must be 1, not %s", epic.KindOf(n))
-	}
 }
 
 func (p *parser) epics(root, n *yaml.Node) {
@@ -185,7 +177,7 @@ func (p *parser) mapping(n *yaml.Node, known []string, what string) map[string]*
 		if near, ok := epic.Nearest(key.Value, known); ok {
 			hint = "did you mean " + near + "?"
 		}
-		p.warn(at, hint, "unknown key %q in %s is kept and not used", key.Value, what)
+		p.list.Warnings.Add(p.name, place(at), hint, "unknown key %q in %s is kept and not used", key.Value, what)
 	}
 	return values
 }

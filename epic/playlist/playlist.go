@@ -57,7 +57,7 @@ type Entry struct {
 // list has mistakes, or names files that are missing, outside the repository or the same; with another error when the file
 // cannot be read.
 func Read(root, path string) (*List, error) {
-	name := shown(root, path)
+	name := plaintext.Relative(root, path)
 	src, err := plaintext.ReadFile(path, MaxSize)
 	if err != nil {
 		return nil, err
@@ -121,12 +121,4 @@ func fileFault(root string, e *Entry, seen map[string]int) (fault, hint string) 
 func inside(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && filepath.IsLocal(rel)
-}
-
-// shown returns the path that problems call the file by: from the root of the repository if it is in there.
-func shown(root, path string) string {
-	if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return path
 }

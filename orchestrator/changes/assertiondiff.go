@@ -33,6 +33,9 @@ type AssertionDiff struct {
 
 // Line counts one removed or added line, or the beginning of another part of the diff.
 func (t *AssertionDiff) Line(line string) {
+	if t.wants == nil {
+		t.wants, t.loose.was = make(map[string]int), make(map[string][]float64)
+	}
 	if line[0] == '@' {
 		t.hunk()
 		return
@@ -55,18 +58,17 @@ func (t *AssertionDiff) Line(line string) {
 	}
 	if assertion.MatchString(line) && !tautology.MatchString(line) {
 		t.asserts += sign
-		if t.wants == nil {
-			t.wants = make(map[string]int)
-		}
 		t.wants[strings.TrimSpace(line[1:])] += sign
 	}
 	if skip.MatchString(line) {
 		t.skips += sign
 	}
-	if sign > 0 {
+	switch {
+	case !tolerance.MatchString(line):
+	case sign > 0:
 		t.loose.added(line)
-	} else {
-		t.loose.removed(line)
+	default:
+		t.loose.was[number.ReplaceAllString(line[1:], "#")] = numbers(line)
 	}
 }
 
@@ -144,19 +146,7 @@ type toleranceDiff struct {
 	wider int
 }
 
-func (s *toleranceDiff) removed(line string) {
-	if tolerance.MatchString(line) {
-		if s.was == nil {
-			s.was = make(map[string][]float64)
-		}
-		s.was[number.ReplaceAllString(line[1:], "#")] = numbers(line)
-	}
-}
-
 func (s *toleranceDiff) added(line string) {
-	if !tolerance.MatchString(line) {
-		return
-	}
 	before, now := s.was[number.ReplaceAllString(line[1:], "#")], numbers(line)
 	for i := range min(len(before), len(now)) {
 		if before[i] == now[i] {

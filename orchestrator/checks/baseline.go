@@ -36,15 +36,10 @@ func (b Baseline) Red(ofEpic []epic.Check) []string {
 	})
 }
 
-// pass reports whether all of some checks did.
-func (b Baseline) pass(list []Check) bool {
-	return !slices.ContainsFunc(list, func(c Check) bool { return !b[c.Key()].Passed() })
-}
-
 // Early names the checks that must fail before the work, when all checks of the task pass then.
 func (b Baseline) Early(task *epic.Task) []string {
 	list := List(task.Checks, nil)
-	if len(b) == 0 || !b.pass(list) {
+	if len(b) == 0 || slices.ContainsFunc(list, func(c Check) bool { return !b[c.Key()].Passed() }) {
 		return nil
 	}
 	return each.Of(MustFail(task), func(check Check) string { return check.Name })

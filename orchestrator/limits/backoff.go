@@ -19,11 +19,6 @@ const (
 // wait returns the back-off after so many doublings.
 func (b backoff) wait(doublings int) time.Duration { return doubled(b.first, doublings, b.longest) }
 
-// pause returns the back-off after so many doublings for a runner that refuses.
-func (b backoff) pause(doublings int) time.Duration {
-	return doubled(b.first/refusalShare, doublings, b.longest/refusalMaxShare)
-}
-
 // A task with faults of its own waits so many doublings longer when nothing else can work: then nothing tells whether the
 // runner answers others, and refused calls cost, and waiting does not.
 const aloneDoublings = 5

@@ -93,11 +93,6 @@ func (s *series) begin(now Instant) {
 	}
 }
 
-// others reports whether tasks besides one have failed.
-func (s *series) others(task string) bool {
-	return len(s.faults) > 1 || len(s.faults) == 1 && s.faults[task] == 0
-}
-
 // refuse counts refusals in a row, and takes the runner out that has refused too often for too long.
 func (r *runner) refuse(f RunnerFault, now Instant, o *PoolOptions) {
 	s := &r.series
@@ -117,7 +112,7 @@ func (r *runner) close(f RunnerFault, now Instant, counts bool, pauses backoff) 
 	if counts {
 		wait, first := pauses.wait(s.rounds-1), pauses.wait(min(s.rounds, len(s.faults))-1)
 		if f.refused() {
-			wait = pauses.pause(s.refusals - 1)
+			wait = doubled(pauses.first/refusalShare, s.refusals-1, pauses.longest/refusalMaxShare)
 			first = wait
 		}
 		if r.out {
@@ -235,7 +230,8 @@ type pair struct {
 // ownFault returns what is known of a task if its fault now is its own, else nil.
 func ownFault(p *Pool, r *runner, task string, f RunnerFault) *pair {
 	s := &r.series
-	if f.limited() || s.others(task) {
+	others := len(s.faults) > 1 || len(s.faults) == 1 && s.faults[task] == 0
+	if f.limited() || others {
 		return nil
 	}
 	if r.own[task] == nil && f.Last && p.runners.answered() && s.faults[task] > 0 && !s.limited[task] {

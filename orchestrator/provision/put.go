@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"relay/epic/plaintext"
+	"relay/orchestrator/relayfiles"
 )
 
 // Put copies the files into the slot in dir. Tracked files there stay. why says which file cannot be put there; err is a fault of git or of
@@ -110,7 +111,7 @@ func (f *Files) shareFile(t target, full string, d fs.DirEntry) error {
 		if err != nil {
 			return unlessGone(err)
 		}
-		if isIn(dest, from) {
+		if relayfiles.IsIn(dest, from) {
 			dest = slot + strings.TrimPrefix(dest, from)
 		}
 		return t.folder.Symlink(dest, t.base)

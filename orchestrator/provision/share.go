@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"relay/epic/plaintext"
+	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 )
 
@@ -114,7 +115,7 @@ func moved(name string, content []byte, from, to string) []byte {
 	if path.Base(name) == "go.work" {
 		folder := filepath.Join(from, filepath.FromSlash(path.Dir(name)))
 		content = leadsUp.ReplaceAllFunc(content, func(up []byte) []byte {
-			if at := filepath.Join(folder, string(up)); !isIn(at, from) {
+			if at := filepath.Join(folder, string(up)); !relayfiles.IsIn(at, from) {
 				return []byte(at)
 			}
 			return up
@@ -140,9 +141,4 @@ var leadsUp = regexp.MustCompile(`\.\./[^\s()"]*`)
 
 func inName(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
-}
-
-// isIn reports whether a path is a folder or below it.
-func isIn(at, folder string) bool {
-	return at == folder || strings.HasPrefix(at, folder+string(filepath.Separator))
 }

@@ -30,10 +30,6 @@ type threads struct {
 	waiting []string // those whose task was not completed since
 }
 
-func (t *threads) add(origin string) {
-	t.origins, t.waiting = last(append(t.origins, origin), mostThreads), last(append(t.waiting, origin), mostThreads)
-}
-
 // talk holds the discussions of an epic.
 type talk struct {
 	now   *standing
@@ -51,7 +47,8 @@ func (t *talk) threadsOf(task string) *threads {
 func (t *talk) open(e *attempts.Event, what string, o discussion.Opening) Discussion {
 	earlier := t.threadsOf(e.Task)
 	o.Origin, o.Status, o.Follows = t.now.o.origin(e, what), discussion.Unresolved, slices.Clone(earlier.origins)
-	earlier.add(o.Origin)
+	earlier.origins = last(append(earlier.origins, o.Origin), mostThreads)
+	earlier.waiting = last(append(earlier.waiting, o.Origin), mostThreads)
 	return Discussion{At: e.At, Opening: &o}
 }
 

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"relay/attempts"
@@ -41,6 +42,11 @@ func MakeRoom(dir string, files ...string) error {
 		}
 	}
 	return nil
+}
+
+// IsIn reports whether a path is a folder or below it.
+func IsIn(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+string(filepath.Separator))
 }
 
 // Relative names a file as a user sees it, from the root of the repository if it is below.

@@ -143,7 +143,7 @@ func (n *Night) basis(wanted []bool) *basis {
 			}
 		}
 		if n.ends[id] == completed {
-			all += points(&n.epic.Tasks[i])
+			all += n.epic.Tasks[i].Weight()
 		}
 		if n.ends[id] == left && (wanted == nil || wanted[i]) && !n.before.Task(id).Completed && n.before.Task(id).Gate == nil {
 			b.guess = append(b.guess, id)
@@ -153,14 +153,6 @@ func (n *Night) basis(wanted []bool) *basis {
 		b.mean = minutes / all
 	}
 	return b
-}
-
-// points returns the size of a task: one without points is as one of one.
-func points(t *epic.Task) float64 {
-	if t.Points == 0 {
-		return 1
-	}
-	return t.Points
 }
 
 // plan plans the night once.
@@ -193,7 +185,7 @@ func (b *basis) attempt(i, at int) (float64, schedule.Ending) {
 	case at >= len(tries) && b.night.ends[id] == gated:
 		return 0, schedule.Fails
 	case at >= len(tries): // it never came to its end: that it will is a guess
-		return b.mean * points(&b.night.epic.Tasks[i]), schedule.Completes
+		return b.mean * b.night.epic.Tasks[i].Weight(), schedule.Completes
 	case at < len(tries)-1 || b.night.ends[id] == left:
 		return tries[at].minutes, schedule.Repeats
 	case b.night.ends[id] == gated:

@@ -23,19 +23,12 @@ func taskDurations(e *epic.Epic, l *attempts.Ledger) durations {
 		t := &e.Tasks[i]
 		if rec := l.Record(t.ID); rec.Completed {
 			if took := minutesSpent(rec.Attempts, runs, time.Time{}); took > 0 {
-				p = append(p, took/points(t))
+				p = append(p, took/t.Weight())
 			}
 		}
 	}
 	slices.Sort(p)
 	return p
-}
-
-func points(t *epic.Task) float64 {
-	if t.Points == 0 {
-		return 1
-	}
-	return t.Points
 }
 
 // runNames lists the names of all runs, sorted. A name begins with the time the run began at.

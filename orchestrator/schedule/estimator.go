@@ -74,7 +74,7 @@ func (o Estimator) prepare() (*estimate, error) {
 			continue
 		}
 		r.open++
-		r.points[i] = points(t)
+		r.points[i] = t.Weight()
 		if o.Opens != nil {
 			opens = min(opens, o.Opens(t).Minutes())
 		}

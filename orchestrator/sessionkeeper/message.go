@@ -258,7 +258,8 @@ func (a *Assembler) close(c *call, status string, e runners.Message) {
 		m.results = append(m.results, result{c.row.ID, c.row.Tool, status})
 		a.changed.touch(m)
 	}
-	if c.child == nil && !subagentTool(c.row.Tool) { // a subagent may go on after its tool has returned
+	// A subagent may go on after its tool has returned.
+	if c.child == nil && !slices.Contains([]string{"task", "agent", "task_v2"}, strings.ToLower(c.row.Tool)) {
 		delete(a.calls, c.raw)
 	}
 	if !e.GoesOn {
@@ -267,11 +268,6 @@ func (a *Assembler) close(c *call, status string, e runners.Message) {
 		}
 	}
 	a.changed.touchCall(c)
-}
-
-// subagentTool reports whether a tool begins subagents.
-func subagentTool(name string) bool {
-	return slices.Contains([]string{"task", "agent", "task_v2"}, strings.ToLower(name))
 }
 
 // todosOf returns the list that a call of a tool for lists of things to do has; nil: it is none.

@@ -187,7 +187,7 @@ func (r *ownReader) read(t *talk, path string, lines ownLines, write func() erro
 	err := lines(func(line []byte) error {
 		place.Line = []byte(r.own.Clean(string(line)))
 		read := reader.Line(place.Line, func(e runners.Message) {
-			if e.Kind == runners.Began && r.own.Path == "" && !within(realPath(e.Dir), r.top) {
+			if e.Kind == runners.Began && r.own.Path == "" && !relayfiles.IsIn(realPath(e.Dir), r.top) {
 				elsewhere = errElsewhere
 			}
 			if elsewhere == nil {

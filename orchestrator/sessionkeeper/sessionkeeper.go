@@ -19,11 +19,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/attempts/sessions"
+	"relay/orchestrator/relayfiles"
 )
 
 // Options say whose ledger is kept, and where.
@@ -133,7 +133,7 @@ func (o *Options) wanted(all []*attemptFacts, only string) (list []*attemptFacts
 	path, runs = realPath(path), realPath(runs)
 	for _, f := range all {
 		folder := filepath.Join(runs, f.run, f.task, strconv.Itoa(f.number))
-		if f.run == only || within(folder, path) || within(path, folder) && path != runs {
+		if f.run == only || relayfiles.IsIn(folder, path) || relayfiles.IsIn(path, folder) && path != runs {
 			list = append(list, f)
 		}
 	}
@@ -141,8 +141,4 @@ func (o *Options) wanted(all []*attemptFacts, only string) (list []*attemptFacts
 		return nil, fmt.Errorf("%s: %w", only, ErrNoAttempt)
 	}
 	return list, nil
-}
-
-func within(path, folder string) bool {
-	return path == folder || strings.HasPrefix(path, folder+string(filepath.Separator))
 }

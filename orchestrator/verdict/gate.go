@@ -51,7 +51,10 @@ func gateOfEnd(r Reported, ended attempts.Ended, s Standing) *attempts.Gate {
 		return &attempts.Gate{Reason: r.Gate, Detail: ended.Receipt.ErrorSummary}
 	}
 	if r.Held {
-		return heldGate(ended, s)
+		if s.PutOff { // it was before, and still cannot be done now that nothing else is left
+			return &attempts.Gate{Reason: attempts.Infrastructure, Detail: ended.Receipt.ErrorSummary}
+		}
+		return nil
 	}
 	gate := GateAfter(s.Record, ended, s.Limits)
 	if gate != nil && s.MayChange && !final(gate, ended, s) {
@@ -77,14 +80,6 @@ func final(gate *attempts.Gate, ended attempts.Ended, s Standing) bool {
 	}
 	most := s.Limits.attempts()
 	return gate.Reason != attempts.MaxAttempts || most == 1 || s.Record.Charges() >= most || !ended.Charged
-}
-
-// heldGate gates a task that was put off before and still cannot be done now that nothing else is left; else it returns nil.
-func heldGate(ended attempts.Ended, s Standing) *attempts.Gate {
-	if !s.PutOff {
-		return nil
-	}
-	return &attempts.Gate{Reason: attempts.Infrastructure, Detail: ended.Receipt.ErrorSummary}
 }
 
 // budgetGate returns a gate if there is a reason why the task's budget is exhausted, else nil.

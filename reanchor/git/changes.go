@@ -3,11 +3,13 @@ package git
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"relay/epic/plaintext"
 )
@@ -55,52 +57,54 @@ func (k *keeper) all() ([]Change, error) {
 func (g *Repo) Facts(ctx context.Context, recent int) (Facts, error) {
 	kept := keeper{max: factsChanges}
 	scan := statusScan{visit: kept.visit}
-	if err := status(ctx, g, &scan, "--branch", "--untracked-files=normal"); err != nil {
+	if err := status(ctx, g, &scan, "--untracked-files=normal"); err != nil {
 		return Facts{}, err
 	}
-	f := Facts{
-		Branch: scan.branch, Head: scan.head, Changes: kept.changes, More: kept.rest,
-		Unmerged: scan.unmerged || g.merging() != "",
-	}
-	if f.Branch == "(detached)" { // which is a possible name of a branch, too
-		branch, err := g.Branch(ctx)
-		if err != nil {
-			return Facts{}, err
-		}
-		f.Branch = branch
-	}
+	f := Facts{Changes: kept.changes, More: kept.rest, Unmerged: scan.unmerged || g.merging() != ""}
 	var err error
-	if f.Head != "" && recent > 0 {
+	if f.Branch, err = g.Branch(ctx); err == nil {
+		f.Head, err = g.Head(ctx)
+	}
+	if err == nil && f.Head != "" && recent > 0 {
 		f.Recent, err = g.log(ctx, f.Head, recent)
 	}
 	return f, err
 }
 
-// log returns up to n commits, the given one first. Each is three fields that end in NUL, which none of them can contain.
-func (g *Repo) log(ctx context.Context, hash string, n int) ([]Commit, error) {
-	if !IsHash(hash) {
-		return nil, fmt.Errorf("commit %q: want a full hash", plaintext.Head(hash, 80))
-	}
-	args := []string{
-		"log", "-n", strconv.Itoa(n), "-z", "--format=%H%x00%ct%x00%s", "--encoding=UTF-8",
+// Bounds of a log, in bytes: of all of it, and of each subject that is kept.
+const (
+	logBytes     = 1 << 20
+	subjectBytes = 4 << 10
+)
+
+// log returns up to n commits, the given one first: as many as git prints within the bound.
+func (g *Repo) log(ctx context.Context, hash string, n int) (found []Commit, err error) {
+	out, err := g.Run(ctx, Call{Limit: logBytes, Args: []string{
+		"log", "-n", strconv.Itoa(n), "--format=%H %ct %s", "--encoding=UTF-8",
 		"--no-color", "--no-decorate", "--no-notes", "--no-follow", "--no-patch", "--end-of-options", hash, "--",
-	}
-	scan := logScan{}
-	cut := records{take: scan.take, clip: fieldBytes}
-	if _, err := g.Run(ctx, Call{Args: args, Stdout: &cut}); err != nil {
+	}})
+	if err != nil && !errors.Is(err, ErrTooMuch) {
 		return nil, err
 	}
-	// git log -z separates commits, so the last subject is not ended.
-	if len(scan.fields) == 2 {
-		if err := scan.take(cut.part); err != nil {
+	for line := range strings.Lines(string(out)) {
+		c, err := commitIn(strings.TrimSuffix(line, "\n"))
+		if err != nil {
 			return nil, err
 		}
-		cut.part = nil
+		found = append(found, c)
 	}
-	if err := scan.end(); err != nil {
-		return nil, err
+	return found, nil
+}
+
+// commitIn reads a line of the log.
+func commitIn(line string) (c Commit, err error) {
+	hash, rest, _ := strings.Cut(line, " ")
+	when, subject, _ := strings.Cut(rest, " ")
+	seconds, err := strconv.ParseInt(when, 10, 64)
+	if err != nil || !IsHash(hash) {
+		return c, oddRecord("commit", []byte(line))
 	}
-	return scan.found, cut.end()
+	return Commit{Hash: hash, When: time.Unix(seconds, 0).UTC(), Subject: plaintext.Head(subject, subjectBytes)}, nil
 }
 
 // Changes lists every uncommitted path: staged, unstaged and untracked, file by file, ignored ones not, and inside
@@ -115,7 +119,7 @@ func (g *Repo) Changes(ctx context.Context) ([]Change, error) {
 }
 
 func status(ctx context.Context, g *Repo, scan *statusScan, options ...string) error {
-	args := append([]string{"status", "--porcelain=v2", "-z", "--no-ahead-behind", "--find-renames"}, options...)
+	args := append([]string{"status", "--porcelain", "-z", "--find-renames"}, options...)
 	return readRecords(ctx, g, args, scan.take, scan.end)
 }
 

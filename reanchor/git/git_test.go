@@ -99,7 +99,7 @@ func checkLog(t *testing.T, g *Repo) {
 	var want []string
 	for rec := range strings.SplitSeq(git(t, g.Root(), "log", "-n", "20", "--format=%H%x01%ct%x01%s%x02"), "\x02\n") {
 		if i := strings.LastIndexByte(rec, 1) + 1; rec != "" {
-			want = append(want, rec[:min(len(rec), i+fieldBytes)])
+			want = append(want, rec[:min(len(rec), i+subjectBytes)])
 		}
 	}
 	show := func(log []Commit) (lines []string) {
@@ -261,9 +261,6 @@ func TestRefusesOptionsAsCommits(t *testing.T) {
 		}
 		if _, err := g.Ref(t.Context(), evil); err == nil {
 			t.Errorf("Ref(%q): no error", evil)
-		}
-		if _, err := g.log(t.Context(), evil, 1); err == nil {
-			t.Errorf("Commit(%q): no error", evil)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "x")); !errors.Is(err, os.ErrNotExist) {

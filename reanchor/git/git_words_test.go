@@ -18,24 +18,23 @@ func TestWordsForRecords(t *testing.T) {
 		_, err := readNames(text, 1<<20)
 		return err
 	}
-	log := func(text string) error {
-		var s logScan
-		return feed(text, 1<<20, s.take, s.end)
+	log := func(line string) error {
+		_, err := commitIn(line)
+		return err
 	}
 	for _, test := range []struct {
 		err  error
 		want string
 	}{
-		{status("? abc"), odd + `: cut off at "? abc"`},
+		{status("?? abc"), odd + `: cut off at "?? abc"`},
 		{status("9 what\x00"), odd + `: status record "9 what"`},
-		{status("1 .M N... a\x00"), odd + `: status record "1 .M N... a"`},
-		{status("2 R. " + anEntry + "R100 new\x00"), odd + `: rename to "new" has no old path`},
-		{status("? " + strings.Repeat("x", recordBytes) + "\x00"), "git printed more than allowed: a name of more than 65536 bytes"},
+		{status("R  new\x00"), odd + `: rename to "new" has no old path`},
+		{status("?? " + strings.Repeat("x", recordBytes) + "\x00"), "git printed more than allowed: a name of more than 65536 bytes"},
 		{names("\x00"), odd + ": an empty name"},
 		{names("x\x00a\x00"), odd + `: change letter "x"`},
 		{names(aChange + "M\x00"), odd + ": change M has no path"},
-		{log("abc\x00"), odd + ": a commit of 1 fields"},
-		{log("abc\x00soon\x00Ada\x00Begin\x00"), odd + `: commit "abc" at "soon"`},
+		{log("abc 5 Begin"), odd + `: commit "abc 5 Begin"`},
+		{log(strings.Repeat("a", 40) + " soon Begin"), odd + `: commit "` + strings.Repeat("a", 40) + ` soon Begin"`},
 	} {
 		if test.err == nil || test.err.Error() != test.want {
 			t.Errorf("got %v, want %s", test.err, test.want)
@@ -56,10 +55,6 @@ func TestWordsForGit(t *testing.T) {
 		_, err := Open(t.Context(), dir)
 		return err
 	}
-	commit := func(name string) error {
-		_, err := g.log(t.Context(), name, 1)
-		return err
-	}
 	_, slow := Run(t.Context(), Call{Dir: dir, Args: []string{"status"}, Wall: time.Nanosecond})
 	_, long := Run(t.Context(), Call{Dir: dir, Args: []string{"status"}, Limit: 1})
 	_, option := between(g, "-x", "HEAD")
@@ -69,7 +64,6 @@ func TestWordsForGit(t *testing.T) {
 	}{
 		{open(bare), "the git repository has no work tree here"},
 		{open(t.TempDir()), "not a git repository"},
-		{commit("main"), `commit "main": want a full hash`},
 		{checkRef("main"), `reference "main": want HEAD or a name below refs/`},
 		{option, `commit "-x": want a hash or the name of a reference`},
 		{slow, "git status: git took too long"},

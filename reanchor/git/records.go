@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"relay/epic/plaintext"
 )
@@ -23,7 +22,6 @@ func oddRecord(what string, rec []byte) error {
 // records cuts a stream at NUL bytes and hands each piece over. It holds one unfinished piece and nothing else.
 type records struct {
 	take func(record []byte) error // must not keep the slice
-	clip int                       // bytes kept of a longer piece; 0: a piece that is too long is an error
 	part []byte
 }
 
@@ -52,9 +50,6 @@ func (r *records) Write(p []byte) (int, error) {
 
 // hold adds to the unfinished piece.
 func (r *records) hold(p []byte) error {
-	if r.clip > 0 {
-		p = p[:min(len(p), max(r.clip-len(r.part), 0))]
-	}
 	if len(r.part)+len(p) > recordBytes {
 		return errLong
 	}
@@ -70,11 +65,9 @@ func (r *records) end() error {
 	return nil
 }
 
-// statusScan reads git status --porcelain=v2 --branch -z, record by record.
+// statusScan reads git status --porcelain -z: two letters, a space and a path, and behind the new path of a rename the old one.
 type statusScan struct {
 	visit    func(Change) error
-	head     string // "" before the first commit
-	branch   string
 	unmerged bool
 	pending  Change // a rename that waits for its old path
 	waiting  bool
@@ -87,59 +80,12 @@ func (s *statusScan) take(rec []byte) error {
 		s.pending.From = string(rec)
 		return s.visit(s.pending)
 	}
-	if len(rec) < 3 || rec[1] != ' ' {
+	if len(rec) < 4 || rec[2] != ' ' {
 		return oddRecord("status record", rec)
 	}
-	switch rec[0] {
-	case '#':
-		s.header(rec[2:])
-		return nil
-	case '?':
-		return s.visit(Change{Code: "??", Path: string(rec[2:])})
-	case '!':
-		return s.visit(Change{Code: "!!", Path: string(rec[2:])})
-	case '1':
-		return s.entry(rec, 8)
-	case '2':
-		return s.entry(rec, 9)
-	case 'u':
-		s.unmerged = true
-		return s.entry(rec, 10)
-	}
-	return oddRecord("status record", rec)
-}
-
-func (s *statusScan) header(text []byte) {
-	key, value, _ := bytes.Cut(text, []byte(" "))
-	switch string(key) {
-	case "branch.oid":
-		if s.head = string(value); s.head == "(initial)" {
-			s.head = ""
-		}
-	case "branch.head":
-		s.branch = string(value)
-	}
-}
-
-// entry reads a record whose path comes after the given number of fields, the first of which is its type.
-func (s *statusScan) entry(rec []byte, fields int) error {
-	rest := rec
-	var code []byte
-	for i := range fields {
-		field, after, ok := bytes.Cut(rest, []byte(" "))
-		if !ok {
-			return oddRecord("status record", rec)
-		}
-		if i == 1 {
-			code = field
-		}
-		rest = after
-	}
-	if len(code) != 2 || len(rest) == 0 {
-		return oddRecord("status record", rec)
-	}
-	c := Change{Code: string(bytes.ReplaceAll(code, []byte("."), []byte(" "))), Path: string(rest)}
-	if rec[0] == '2' {
+	c := Change{Code: string(rec[:2]), Path: string(rec[3:])}
+	s.unmerged = s.unmerged || strings.Contains(c.Code, "U") || c.Code == "AA" || c.Code == "DD"
+	if strings.ContainsAny(c.Code, "RC") {
 		s.pending, s.waiting = c, true
 		return nil
 	}
@@ -150,36 +96,6 @@ func (s *statusScan) entry(rec []byte, fields int) error {
 func (s *statusScan) end() error {
 	if s.waiting {
 		return fmt.Errorf("%w: rename to %q has no old path", errRecord, plaintext.Head(s.pending.Path, 80))
-	}
-	return nil
-}
-
-// fieldBytes is how much is kept of a subject.
-const fieldBytes = 4 << 10
-
-// logScan collects three fields into a commit.
-type logScan struct {
-	fields []string
-	found  []Commit
-}
-
-func (s *logScan) take(rec []byte) error {
-	if s.fields = append(s.fields, string(rec)); len(s.fields) < 3 {
-		return nil
-	}
-	seconds, err := strconv.ParseInt(s.fields[1], 10, 64)
-	if err != nil || !IsHash(s.fields[0]) {
-		return fmt.Errorf("%w: commit %q at %q", errRecord, plaintext.Head(s.fields[0], 80), plaintext.Head(s.fields[1], 80))
-	}
-	s.found = append(s.found, Commit{Hash: s.fields[0], When: time.Unix(seconds, 0).UTC(), Subject: s.fields[2]})
-	s.fields = s.fields[:0]
-	return nil
-}
-
-// end reports a commit without all its fields.
-func (s *logScan) end() error {
-	if len(s.fields) > 0 {
-		return fmt.Errorf("%w: a commit of %d fields", errRecord, len(s.fields))
 	}
 	return nil
 }

@@ -37,7 +37,6 @@ func readNames(text string, size int) (all []Change, err error) {
 const (
 	zeros   = "0000000000000000000000000000000000000000"
 	aChange = ":100644 100644 " + zeros + " " + zeros + " "
-	anEntry = "N... 100644 100644 100644 " + zeros + " " + zeros + " "
 )
 
 func TestStatusRecords(t *testing.T) {
@@ -48,19 +47,17 @@ func TestStatusRecords(t *testing.T) {
 		wrong    bool
 	}{
 		{"nothing", "", nil, false},
-		{"headers", "# branch.oid (initial)\x00# branch.head main\x00# unknown header\x00", nil, false},
-		{"ordinary", "1 .M " + anEntry + "a b\nc\x00", []Change{{Code: " M", Path: "a b\nc"}}, false},
-		{"rename", "2 R. " + anEntry + "R100 new\x001 old\x00? x\x00", []Change{{Code: "R ", Path: "new", From: "1 old"}, {Code: "??", Path: "x"}}, false},
-		{"unmerged", "u UU N... 100644 100644 100644 100644 " + zeros + " " + zeros + " " + zeros + " a\x00", []Change{{Code: "UU", Path: "a"}}, false},
-		{"submodule", "1 .M S.MU 160000 160000 160000 " + zeros + " " + zeros + " mod\x00", []Change{{Code: " M", Path: "mod"}}, false},
-		{"bytes", "? \xff\xfe\"\x00", []Change{{Code: "??", Path: "\xff\xfe\""}}, false},
-		{"cut off", "? abc", nil, true},
-		{"no path", "1 .M " + anEntry + "\x00", nil, true},
-		{"few fields", "1 .M N... a\x00", nil, true},
-		{"rename without old path", "2 R. " + anEntry + "R100 new\x00", nil, true},
-		{"unknown letter", "9 what\x00", nil, true},
+		{"ordinary", " M a b\nc\x00", []Change{{Code: " M", Path: "a b\nc"}}, false},
+		{"rename", "R  new\x00M  old\x00?? x\x00", []Change{{Code: "R ", Path: "new", From: "M  old"}, {Code: "??", Path: "x"}}, false},
+		{"rename that is not staged", " R new\x00old\x00", []Change{{Code: " R", Path: "new", From: "old"}}, false},
+		{"unmerged", "UU a\x00", []Change{{Code: "UU", Path: "a"}}, false},
+		{"bytes", "?? \xff\xfe\"\x00", []Change{{Code: "??", Path: "\xff\xfe\""}}, false},
+		{"cut off", "?? abc", nil, true},
+		{"no path", " M \x00", nil, true},
+		{"rename without old path", "R  new\x00", nil, true},
+		{"no space", "9 what\x00", nil, true},
 		{"an empty record", "\x00", nil, true},
-		{"too long", "? " + strings.Repeat("x", recordBytes) + "\x00", nil, true},
+		{"too long", "?? " + strings.Repeat("x", recordBytes) + "\x00", nil, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -97,13 +94,13 @@ func TestNameRecords(t *testing.T) {
 
 // The size of the pieces must not matter, and nothing may crash or be invented.
 func FuzzStatus(f *testing.F) {
-	f.Add("# branch.oid (initial)\x001 .M "+anEntry+"a\x002 R. "+anEntry+"R100 new\x00old\x00? x\x00", 5)
-	f.Add("u UU N... 1 2 3 4 5 6 7 a\x00! i\x00", 1)
+	f.Add(" M a\x00R  new\x00old\x00?? x\x00", 5)
+	f.Add("UU a\x00!! i\x00", 1)
 	f.Fuzz(func(t *testing.T, text string, size int) {
 		size = max(1, min(size, 1<<16))
 		whole, one, err1 := readStatus(text, 1<<20)
 		pieces, two, err2 := readStatus(text, size)
-		if !slices.Equal(whole, pieces) || (err1 == nil) != (err2 == nil) || one.head != two.head || one.branch != two.branch {
+		if !slices.Equal(whole, pieces) || (err1 == nil) != (err2 == nil) || one.unmerged != two.unmerged {
 			t.Errorf("whole: %q, %v; in pieces of %d: %q, %v", whole, err1, size, pieces, err2)
 		}
 		for _, c := range whole {

@@ -35,7 +35,19 @@ func New(sup process.Supervisor, o Options) *Runner {
 func CLI() adapter.CLI {
 	return adapter.CLI{
 		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
-		Conversation: Conversation, OwnSessions: OwnSessions(),
+		Conversation: Conversation,
+		OwnSessions: runners.OwnSessions{
+			Folder: func(env []string) string {
+				return cmp.Or(runners.Variable(env, "CLAUDE_CONFIG_DIR"), adapter.InHome(env, ".claude"))
+			},
+			Names: []string{"projects/*/????????-????-????-????-????????????.jsonl"},
+			Files: func(path string) []string {
+				return append([]string{path}, runners.Glob(strings.TrimSuffix(path, ".jsonl"), "subagents/agent-*.json*")...)
+			},
+			Reader: func(string) runners.MessageReader {
+				return adapter.Conversation[ownLine]((&ownSpeech{calls: map[string]string{}, seen: map[string]bool{}}).line)
+			},
+		},
 		Begins: adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "system" && ev.Subtype != "" }),
 		Facts: runners.Facts{
 			Recorded:   "claude-code",
@@ -44,6 +56,10 @@ func CLI() adapter.CLI {
 			Steering:   []string{".claude", ".mcp.json", "CLAUDE.md", "CLAUDE.*.md"},
 			Leaves:     []string{".claude/worktrees"},
 			NewSession: true, PricedAs: "claude", TellsPrices: true,
+			Access: runners.Access{
+				Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"},
+				Base: "ANTHROPIC_BASE_URL", Address: "https://api.anthropic.com",
+			},
 		},
 	}
 }

@@ -27,14 +27,6 @@ type written struct{ reported, chars int64 }
 
 func (w written) tokens() int64 { return max(w.reported, w.chars/adapter.CharsPerToken) }
 
-// messageBegan counts a message that has just begun.
-func (c *tokenCount) messageBegan(q *adapter.Requests, m *messageStart) {
-	q.Pending = false
-	if id := m.ID.String(); c.reads(q, id, m.Usage) {
-		c.open = id
-	}
-}
-
 // reads counts a message once, with what it has read. It returns whether it has.
 func (c *tokenCount) reads(q *adapter.Requests, id string, usage json.RawMessage) bool {
 	if _, seen := c.messages[id]; seen || len(id) > 200 || len(c.messages) >= maxMessages || none(usage) {
@@ -47,15 +39,6 @@ func (c *tokenCount) reads(q *adapter.Requests, id string, usage json.RawMessage
 	c.messages[id] = written{reported: u.OutputTokens}
 	q.Report(u)
 	return true
-}
-
-// writes counts characters of the message that is being written.
-func (c *tokenCount) writes(q *adapter.Requests, chars int) {
-	if c.open != "" {
-		w := c.messages[c.open]
-		w.chars += int64(chars)
-		c.written(q, c.open, w)
-	}
 }
 
 // messageEnded counts what a message has written in all.

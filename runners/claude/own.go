@@ -2,28 +2,11 @@ package claude
 
 import (
 	"cmp"
-	"strings"
 
 	"relay/epic/pattern"
 	"relay/runners"
 	"relay/runners/internal/adapter"
 )
-
-// OwnSessions returns where Claude Code keeps its sessions.
-func OwnSessions() runners.OwnSessions {
-	return runners.OwnSessions{
-		Folder: func(env []string) string {
-			return cmp.Or(runners.Variable(env, "CLAUDE_CONFIG_DIR"), adapter.InHome(env, ".claude"))
-		},
-		Names: []string{"projects/*/????????-????-????-????-????????????.jsonl"},
-		Files: func(path string) []string {
-			return append([]string{path}, runners.Glob(strings.TrimSuffix(path, ".jsonl"), "subagents/agent-*.json*")...)
-		},
-		Reader: func(string) runners.MessageReader {
-			return adapter.Conversation[ownLine]((&ownSpeech{calls: map[string]string{}, seen: map[string]bool{}}).line)
-		},
-	}
-}
 
 // ownLine is one line of the file of a session or of a subagent, or of what a file beside that says of it. The names of its fields are
 // those in JSON but for their case.

@@ -118,9 +118,16 @@ func (s *reader) part(p *messagePart, of adapter.JSONString) {
 	switch p.Type.String() {
 	case "message_start":
 		s.answered()
-		s.counted.messageBegan(&s.agent.Asked, &p.Message)
+		s.agent.Asked.Pending = false
+		if id := p.Message.ID.String(); s.counted.reads(&s.agent.Asked, id, p.Message.Usage) {
+			s.counted.open = id
+		}
 	case "content_block_delta":
-		s.counted.writes(&s.agent.Asked, p.Delta.chars())
+		if id := s.counted.open; id != "" {
+			w := s.counted.messages[id]
+			w.chars += int64(p.Delta.chars())
+			s.counted.written(&s.agent.Asked, id, w)
+		}
 	case "message_delta":
 		s.counted.messageEnded(&s.agent.Asked, of, p.Usage)
 	}

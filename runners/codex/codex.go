@@ -37,7 +37,12 @@ func CLI() adapter.CLI {
 	const sandboxed = "Your sandbox has no network, and writes in this folder and /tmp only: git cannot commit in it."
 	return adapter.CLI{
 		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
-		Conversation: Conversation, OwnSessions: OwnSessions(), OwnSettings: OwnSettings,
+		Conversation: Conversation, OwnSettings: OwnSettings,
+		OwnSessions: runners.OwnSessions{
+			Folder: home,
+			Names:  []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
+			Reader: func(string) runners.MessageReader { return adapter.Conversation[ownLine]((&ownSpeech{}).line) },
+		},
 		Begins: adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "thread.started" && ev.ThreadID != "" }),
 		Facts: runners.Facts{
 			Login:     " login",
@@ -45,6 +50,10 @@ func CLI() adapter.CLI {
 			Steering:  []string{".codex", "AGENTS.md", "AGENTS.*.md"},
 			Forbids:   map[string]string{"": sandboxed, codexWorkspace: sandboxed},
 			PricedAs:  "gpt-",
+			Access: runners.Access{
+				Keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
+				Base: "OPENAI_BASE_URL", Address: "https://api.openai.com/v1", Argv: asking,
+			},
 		},
 	}
 }
@@ -134,6 +143,13 @@ func (c *Runner) argv(req runners.Request, schema string) []string {
 		argv = append(argv, "resume", req.Session)
 	}
 	return append(argv, "-")
+}
+
+// asking has codex ask the provider at an address, with the key in a variable.
+func asking(argv []string, base, key string) []string {
+	at := max(slices.Index(argv, "exec"), 1)
+	return slices.Insert(slices.Clone(argv), at, "-c", `model_provider="relay"`, "-c",
+		`model_providers.relay={name="relay",base_url="`+base+`",env_key="`+key+`",wire_api="responses"}`)
 }
 
 // toolsAtOnce has the model see the tools of relay's server at once: those of other servers it has to search for.

@@ -10,15 +10,6 @@ import (
 	"relay/runners/internal/adapter"
 )
 
-// OwnSessions returns where codex keeps its sessions.
-func OwnSessions() runners.OwnSessions {
-	return runners.OwnSessions{
-		Folder: home,
-		Names:  []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
-		Reader: func(string) runners.MessageReader { return adapter.Conversation[ownLine]((&ownSpeech{}).line) },
-	}
-}
-
 // ownLine is one line of the file of a session. The names of fields without a tag are those in JSON but for their case.
 type ownLine struct {
 	Type      string // session_meta, turn_context, response_item, event_msg, compacted

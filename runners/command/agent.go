@@ -106,14 +106,6 @@ func (a *scriptedAgent) command(ctx context.Context, argv ...string) error {
 	return err
 }
 
-func (a *scriptedAgent) commit(ctx context.Context, message string) error {
-	if err := a.command(ctx, "git", "add", "-A"); err != nil {
-		return err
-	}
-	return a.command(ctx, "git", "-c", "user.name=Scripted Agent", "-c", "user.email=agent@relay.invalid",
-		"-c", "commit.gpgsign=false", "commit", "-q", "--no-verify", "-m", message)
-}
-
 func (a *scriptedAgent) writeFile(name, text string, flags int) error {
 	path := a.path(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

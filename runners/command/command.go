@@ -109,7 +109,12 @@ func (c *Runner) report(r *runners.Report, e adapter.ProcessEnd, req runners.Req
 		}
 	}
 	if req.Question {
-		c.answer(r, req)
+		if data, err := runners.ReadResultFile(req.Result); err == nil {
+			r.FinalText = runners.CleanText(string(data), runners.MaxFinal)
+		}
+		if r.Outcome == "" {
+			r.Outcome, r.Detail = adapter.ClaimOutcome(req, r, nil)
+		}
 		return nil
 	}
 	r.Result, err = adapter.FindResult(nil, req.Result, string(out))
@@ -161,16 +166,6 @@ func resultState(req runners.Request) adapter.ProcessState {
 		return adapter.Finished
 	}
 	return adapter.Working
-}
-
-// answer sets the report's answer to a question: the result file when there is one, else the end of the output.
-func (c *Runner) answer(r *runners.Report, req runners.Request) {
-	if data, err := runners.ReadResultFile(req.Result); err == nil {
-		r.FinalText = runners.CleanText(string(data), runners.MaxFinal)
-	}
-	if r.Outcome == "" {
-		r.Outcome, r.Detail = adapter.ClaimOutcome(req, r, nil)
-	}
 }
 
 // expand replaces the placeholders of each argument, once: what a value holds is not looked at again.

@@ -70,7 +70,11 @@ func (a *scriptedAgent) change(ctx context.Context, st step) error {
 	case "delete":
 		return os.RemoveAll(a.path(st.args.Value))
 	}
-	return a.commit(ctx, st.args.Value)
+	if err := a.command(ctx, "git", "add", "-A"); err != nil {
+		return err
+	}
+	return a.command(ctx, "git", "-c", "user.name=Scripted Agent", "-c", "user.email=agent@relay.invalid",
+		"-c", "commit.gpgsign=false", "commit", "-q", "--no-verify", "-m", st.args.Value)
 }
 
 func (a *scriptedAgent) start(ctx context.Context, st step) error {

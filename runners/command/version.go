@@ -38,8 +38,7 @@ func VersionOf(ctx context.Context, sup process.Supervisor, req VersionRequest) 
 			Argv: append(slices.Clone(req.Argv), "--version"), Env: adapter.MergeEnv(req.Env), Dir: req.Dir, Stdout: stdout, Stderr: stderr,
 			Mark: "check/version", StopGrace: versionGrace,
 		},
-		ReadLine: func([]byte) {}, // ignores the lines; reading past the cap gives the space back to the disk
-		Limits:   runners.Limits{Wall: req.Wall, StopGrace: versionGrace, TranscriptCap: versionOutput},
+		Limits: runners.Limits{Wall: req.Wall, StopGrace: versionGrace, TranscriptCap: versionOutput},
 	}
 	e, err := w.Run(ctx)
 	switch {

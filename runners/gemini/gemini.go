@@ -4,7 +4,9 @@ package gemini
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -34,7 +36,15 @@ func New(sup process.Supervisor, o Options) *Runner {
 func CLI() adapter.CLI {
 	return adapter.CLI{
 		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
-		Conversation: Conversation, OwnSessions: OwnSessions(), OwnSettings: OwnSettings,
+		Conversation: Conversation, OwnSettings: OwnSettings,
+		OwnSessions: runners.OwnSessions{
+			Folder: home,
+			Names:  []string{"tmp/*/chats/session-*.json*"},
+			Reader: func(path string) runners.MessageReader {
+				root := adapter.ReadSettings(filepath.Dir(filepath.Dir(path)), ".project_root")
+				return adapter.Conversation[ownLine]((&ownSpeech{dir: strings.TrimSpace(string(root)), said: map[string]bool{}}).line)
+			},
+		},
 		Begins: adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "init" && ev.SessionID != "" }),
 		Facts: runners.Facts{
 			Login:      ", then /auth",

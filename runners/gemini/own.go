@@ -2,24 +2,11 @@ package gemini
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"strings"
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
 )
-
-// OwnSessions returns where Gemini CLI keeps its sessions.
-func OwnSessions() runners.OwnSessions {
-	return runners.OwnSessions{
-		Folder: home,
-		Names:  []string{"tmp/*/chats/session-*.json*"},
-		Reader: func(path string) runners.MessageReader {
-			root := adapter.ReadSettings(filepath.Dir(filepath.Dir(path)), ".project_root")
-			return adapter.Conversation[ownLine]((&ownSpeech{dir: strings.TrimSpace(string(root)), said: map[string]bool{}}).line)
-		},
-	}
-}
 
 // ownLine is one line of the file of a session: its head, a message, or a change of several messages. A file of an earlier version is one
 // object, with all messages in it. The names of fields without a tag are those in JSON but for their case.

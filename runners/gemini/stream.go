@@ -1,7 +1,7 @@
 package gemini
 
 import (
-	"encoding/json"
+	"slices"
 	"time"
 
 	"relay/epic/plaintext"
@@ -43,9 +43,18 @@ func (s *reader) Line(line []byte) {
 		s.kept.since, _ = time.Parse(time.RFC3339, ev.Time)
 		s.agent.Start(validSession(ev.SessionID, s.agent.Session), ev.Model)
 	case "message":
-		s.message(ev.Role, ev.Content)
+		if ev.Role.String() != "assistant" {
+			s.modelAsked()
+			return
+		}
+		s.modelWrote(len(ev.Content))
+		s.recentText.Add(ev.Content.String())
+		s.agent.Tell(&adapter.Action{Kind: runners.EventText, Text: ev.Content})
 	case "tool_use":
-		s.tool(ev.Tool, ev.ToolID, ev.Input)
+		s.modelWrote(len(ev.Input))
+		s.wrote = s.wrote || slices.Contains([]string{"write_file", "replace", "run_shell_command"}, ev.Tool.String())
+		s.agent.Tools.Begin(ev.ToolID, ev.Tool)
+		s.agent.Tell(&adapter.Action{Kind: runners.EventTool, Name: ev.Tool, Input: ev.Input})
 	case "tool_result":
 		if ev.Error == nil {
 			s.shown = int64(len(line))
@@ -60,26 +69,6 @@ func (s *reader) Line(line []byte) {
 		s.result, s.resumed = ev, false
 		s.agent.TellText(runners.EventResult, s.recentText.Head())
 	}
-}
-
-func (s *reader) message(role, content adapter.JSONString) {
-	if role.String() != "assistant" {
-		s.modelAsked()
-		return
-	}
-	s.modelWrote(len(content))
-	s.recentText.Add(content.String())
-	s.agent.Tell(&adapter.Action{Kind: runners.EventText, Text: content})
-}
-
-func (s *reader) tool(tool, id adapter.JSONString, input json.RawMessage) {
-	s.modelWrote(len(input))
-	switch tool.String() {
-	case "write_file", "replace", "run_shell_command":
-		s.wrote = true
-	}
-	s.agent.Tools.Begin(id, tool)
-	s.agent.Tell(&adapter.Action{Kind: runners.EventTool, Name: tool, Input: input})
 }
 
 // toolResult handles a tool's result. Text before it is not the final message.

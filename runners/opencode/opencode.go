@@ -59,7 +59,14 @@ func New(sup process.Supervisor, o Options) (runners.Runner, error) {
 func CLI() adapter.CLI {
 	const inside = "Your file tools work in this folder only."
 	return adapter.CLI{
-		New: New, Conversation: Conversation, OwnSessions: OwnSessions(), OwnSettings: OwnSettings,
+		New: New, Conversation: Conversation, OwnSettings: OwnSettings,
+		OwnSessions: runners.OwnSessions{
+			Folder: func(env []string) string {
+				return filepath.Join(cmp.Or(runners.Variable(env, "XDG_DATA_HOME"), adapter.InHome(env, ".local", "share")), "opencode")
+			},
+			Names:  []string{"opencode*.db"},
+			Reader: func(string) runners.MessageReader { return adapter.Conversation[ownLine]((&ownSpeech{}).line) },
+		}, // into the database it moves the files of its earlier versions
 		Begins: adapter.Begins(func(ev *outputEvent) bool { return !ev.SessionID.Empty() }),
 		Facts: runners.Facts{
 			Login: " auth login",
@@ -103,7 +110,10 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	if req.Unsteered {
 		unsteered = []string{"OPENCODE_DISABLE_PROJECT_CONFIG=1"}
 	}
-	cmd := adapter.Command(req, c.argv(req), quietEnv(), c.Env, c.permission(req), unsteered)
+	// It must not change itself in the middle of a night. Its plugins and its list of models stay: logins and models that are newer
+	// than the program come by them.
+	quiet := []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
+	cmd := adapter.Command(req, c.argv(req), quiet, c.Env, c.permission(req), unsteered)
 	cmd.StopAgain = time.Second // it misses a signal now and then while it goes from one step to the next
 	s := &reader{agent: adapter.Stream{Req: req, Now: c.Now, Asked: adapter.Requests{Base: baseTokens}}}
 	return s.agent.Run(ctx, c.sup, cmd, s)
@@ -123,12 +133,6 @@ func (c *Runner) argv(req runners.Request) []string {
 		argv = append(argv, "--title", "relay "+req.Mark) // or it asks a model for one
 	}
 	return argv
-}
-
-// quietEnv keeps it from changing itself in the middle of a night. Its plugins and its list of models stay: logins
-// and models that are newer than the program come by them.
-func quietEnv() []string {
-	return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
 }
 
 const permissionVariable = "OPENCODE_PERMISSION"

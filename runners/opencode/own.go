@@ -2,22 +2,10 @@ package opencode
 
 import (
 	"cmp"
-	"path/filepath"
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
 )
-
-// OwnSessions returns where opencode keeps its sessions: in a database, into which it moves the files of its earlier versions.
-func OwnSessions() runners.OwnSessions {
-	return runners.OwnSessions{
-		Folder: func(env []string) string {
-			return filepath.Join(cmp.Or(runners.Variable(env, "XDG_DATA_HOME"), adapter.InHome(env, ".local", "share")), "opencode")
-		},
-		Names:  []string{"opencode*.db"},
-		Reader: func(string) runners.MessageReader { return adapter.Conversation[ownLine]((&ownSpeech{}).line) },
-	}
-}
 
 // ownLine is a session, a message or a part of one. The names of fields without a tag are those in JSON but for their case.
 type ownLine struct {

@@ -35,16 +35,12 @@ type child struct {
 	killed  atomic.Bool
 	hurry   chan struct{} // closed: no more grace
 	hurried sync.Once
-	dead    chan struct{} // closed when the leader is dead
-	strays  int           // guarded by procTable.mu
+	dead    chan struct{}   // closed when the leader is dead
+	left    map[member]bool // what it has left behind and was killed, by identity; used by who ends it
 
 	once sync.Once
 	done chan struct{}
 	exit Exit
-}
-
-func newChild(l *Local, cmd Command) *child {
-	return &child{local: l, cmd: cmd, hurry: make(chan struct{}), dead: make(chan struct{}), done: make(chan struct{})}
 }
 
 // Wait implements [Process].

@@ -39,7 +39,7 @@ func ServeGuardian(r io.Reader, w io.Writer) error {
 	tender.Go(func() { s.tend(tending) })
 	err := s.serve(r)
 	if err != nil {
-		s.local.stop()
+		s.local.each((*child).Stop)
 	}
 	s.waiters.Wait()
 	close(tending)
@@ -47,7 +47,9 @@ func ServeGuardian(r io.Reader, w io.Writer) error {
 	if errors.Is(err, errLeft) {
 		return nil
 	}
-	s.last()
+	// Once for the whole machine: processes with one of our marks that are not our descendants.
+	delete(s.marks, "")
+	sweep(func(mark string) bool { return s.marks[mark] }, 0, 0, nil)
 	return err
 }
 
@@ -144,10 +146,4 @@ func (s *server) tend(done <-chan struct{}) {
 			s.local.procTable.reapAdopted()
 		}
 	}
-}
-
-// last searches all processes of the machine once for those with one of our marks that are not our descendants.
-func (s *server) last() {
-	delete(s.marks, "")
-	sweep(func(mark string) bool { return s.marks[mark] }, 0, 0, nil)
 }

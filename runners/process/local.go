@@ -73,10 +73,6 @@ func (l *Local) Kill() {
 	l.each((*child).kill)
 }
 
-func (l *Local) stop() {
-	l.each((*child).Stop)
-}
-
 func (l *Local) each(do func(*child)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +94,10 @@ func (l *Local) start(cmd Command) (*child, error) {
 	if cmd.End != "" {
 		_ = os.Remove(cmd.End) // an old one would be taken for this one's
 	}
-	c := newChild(l, cmd)
+	c := &child{
+		local: l, cmd: cmd, left: map[member]bool{},
+		hurry: make(chan struct{}), dead: make(chan struct{}), done: make(chan struct{}),
+	}
 	if c.cmd.Wall, c.network, err = cmd.Wall.Connect(); err != nil {
 		return nil, err
 	}
@@ -118,8 +117,11 @@ func (l *Local) watch(c *child) {
 	elapsed := time.Since(c.began)
 	stopped := c.leaderDied()
 	killed := stopped && c.linger()
-	exit, strays := l.procTable.bury(c)
-	exit.Strays, exit.Elapsed, exit.Stopped, exit.Refused = strays, elapsed, stopped, strings.Join(c.network.Close(), " ")
+	exit := l.procTable.bury(c)
+	if !c.cmd.Wall.Wraps() { // bubblewrap leaves a process of its own
+		exit.Strays = len(c.left)
+	}
+	exit.Elapsed, exit.Stopped, exit.Refused = elapsed, stopped, strings.Join(c.network.Close(), " ")
 	exit.Killed = stopped && (killed || c.killed.Load())
 	l.finish(c, c.when(exit))
 }

@@ -2,7 +2,6 @@ package process
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"maps"
 	"os"
@@ -45,7 +44,6 @@ func openFile(path string, flag int) (*os.File, error) {
 type procTable struct {
 	mu        sync.Mutex
 	leaders   leaders
-	condemned map[int]*child  // what we killed, until we reap it
 	doubtful  map[member]bool // could have been of several commands when first seen: blamed on none
 	unseen    hiddenProcess
 	guardians map[int]bool // living guardian processes that we started
@@ -61,8 +59,7 @@ var theProcTable = sync.OnceValue(func() *procTable {
 	becomeReaper()
 	session, _ := unix.Getsid(0)
 	return &procTable{
-		leaders: leaders{}, condemned: map[int]*child{}, doubtful: map[member]bool{},
-		unseen: hiddenProcess{}, guardians: map[int]bool{}, session: session,
+		leaders: leaders{}, doubtful: map[member]bool{}, unseen: hiddenProcess{}, guardians: map[int]bool{}, session: session,
 	}
 })
 
@@ -158,26 +155,21 @@ func (k *procTable) owned(c *child) []member {
 }
 
 // bury ends everything that is left of c, and of commands that were over before, and then reaps the leader.
-func (k *procTable) bury(c *child) (Exit, int) {
-	k.countGroup(c)
+func (k *procTable) bury(c *child) Exit {
+	k.cullAll(c) // first: who leaves the group that moment dies with it, and nothing would then say whose it was
 	c.killGroup()
 	k.cullAll(c)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.leaders, c.pid)
-	maps.DeleteFunc(k.condemned, func(_ int, owner *child) bool { return owner == c })
 	if len(k.leaders) == 0 {
 		clear(k.doubtful)
 		clear(k.unseen)
 	}
 	state, err := c.proc.Wait()
 	if err != nil { // somebody else waited for our child
-		return Exit{Code: -1, Lost: true}, c.strays
+		return Exit{Code: -1, Lost: true}
 	}
-	return exitOf(state), c.strays
-}
-
-func exitOf(state *os.ProcessState) Exit {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
 		return Exit{Code: -1, Signal: signalName(status.Signal())}
@@ -213,7 +205,7 @@ func (k *procTable) cull(c *child) (did culled) {
 	defer k.mu.Unlock()
 	for _, m := range k.adopted() {
 		if m.zombie {
-			did.again = k.reap(m) || did.again
+			did.again = reapOrphan(m.pid) || did.again
 			continue
 		}
 		owner, how := k.whose(m)
@@ -231,37 +223,11 @@ func (k *procTable) cull(c *child) (did culled) {
 			continue
 		}
 		did.waiting++
-		if how == proven || !k.doubtful[m.identity()] {
-			k.recordKilled(m, owner)
+		if owner != nil && (how == proven || !k.doubtful[m.identity()]) {
+			c.left[m.identity()] = true
 		}
 	}
 	return did
-}
-
-// recordKilled records whose process was killed. It counts once it is reaped as killed, not if it ended by itself meanwhile;
-// where we cannot reap it, at once.
-func (k *procTable) recordKilled(m member, owner *child) {
-	if owner == nil || k.condemned[m.pid] != nil {
-		return
-	}
-	k.condemned[m.pid] = owner
-	if !adopts {
-		owner.strays++
-	}
-}
-
-// reap takes the exit status of a dead process that was handed to us, and counts it if we had to kill it. Needs k.mu.
-func (k *procTable) reap(m member) bool {
-	killed, ok := reapOrphan(m.pid)
-	if !ok {
-		return false
-	}
-	owner := cmp.Or(k.condemned[m.pid], k.leaders.of(m))
-	delete(k.condemned, m.pid)
-	if owner != nil && killed && !owner.cmd.Wall.Wraps() { // bubblewrap leaves a process of its own
-		owner.strays++
-	}
-	return true
 }
 
 // reapAdopted reaps what came to us and died; during long commands only this does.
@@ -270,19 +236,7 @@ func (k *procTable) reapAdopted() {
 	defer k.mu.Unlock()
 	for _, m := range k.adopted() {
 		if m.zombie {
-			k.reap(m)
-		}
-	}
-}
-
-// countGroup records who is in the leader's group before it is killed: who leaves it that moment dies of it all the
-// same, and nothing would then say whose it was.
-func (k *procTable) countGroup(c *child) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, m := range groupOf(c.pid, k.adopted) {
-		if m.pgrp == c.pid && m.pid != c.pid && !m.zombie {
-			k.recordKilled(m, c)
+			reapOrphan(m.pid)
 		}
 	}
 }
@@ -294,7 +248,7 @@ func (k *procTable) ownerless() []member {
 	var alive []member
 	for _, m := range k.adopted() {
 		if m.zombie {
-			k.reap(m)
+			reapOrphan(m.pid)
 			continue
 		}
 		if owner, how := k.whose(m); how == byAge && owner == nil {

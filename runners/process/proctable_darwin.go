@@ -64,10 +64,7 @@ func orphans(func(pid int) bool) (found []member) {
 }
 
 // reapOrphan does nothing: process 1 reaps them.
-func reapOrphan(int) (killed, ok bool) { return false, false }
-
-// groupOf lists who is in a group. Process 1 reaps what its leader left there, so this is the moment to see it.
-func groupOf(pgrp int, _ func() []member) []member { return processes("kern.proc.pgrp", pgrp) }
+func reapOrphan(int) bool { return false }
 
 // descendants lists everything below a process, as far as parents still live.
 func descendants(pid int) []member {

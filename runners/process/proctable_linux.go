@@ -59,19 +59,15 @@ func orphans(started func(pid int) bool) (found []member) {
 	return found
 }
 
-// reapOrphan takes the exit status of a child that is dead, and reports whether it was killed.
-func reapOrphan(pid int) (killed, ok bool) {
-	var status unix.WaitStatus
+// reapOrphan takes the exit status of a child that is dead, and reports whether it could.
+func reapOrphan(pid int) bool {
 	var got int
 	err := retry(func() (err error) {
-		got, err = unix.Wait4(pid, &status, unix.WNOHANG, nil)
+		got, err = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 		return err
 	})
-	return status.Signaled() && status.Signal() == unix.SIGKILL, err == nil && got == pid
+	return err == nil && got == pid
 }
-
-// groupOf lists who may be in a group besides its leader: who has come to us.
-func groupOf(_ int, adopted func() []member) []member { return adopted() }
 
 // descendants lists everything below a process, as far as parents still live.
 func descendants(pid int) []member {

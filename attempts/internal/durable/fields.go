@@ -70,21 +70,16 @@ func (y *YAMLWriter) fields(indent int, v reflect.Value, without ...string) {
 		switch {
 		case (f.optional || f.empties && !y.Whole && !y.entry) && in.IsZero(), slices.Contains(without, f.name):
 		case f.raw:
-			y.raw(indent, in.String())
+			for line := range strings.SplitSeq(strings.TrimRight(in.String(), "\n"), "\n") {
+				if line != "" {
+					y.Line(indent, line)
+					continue
+				}
+				y.Line(0)
+			}
 		default:
 			y.value(indent, f.name, in)
 		}
-	}
-}
-
-// raw writes lines of YAML.
-func (y *YAMLWriter) raw(indent int, text string) {
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		if line != "" {
-			y.Line(indent, line)
-			continue
-		}
-		y.Line(0)
 	}
 }
 

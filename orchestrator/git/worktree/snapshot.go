@@ -120,11 +120,10 @@ func (s *Snapshot) git(ctx context.Context, paths []string, args ...string) (str
 
 // Changed lists the files that are not what they were, by their paths.
 func (s *Snapshot) Changed(ctx context.Context) ([]string, error) {
-	return s.list(ctx, "diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")
-}
-
-func (s *Snapshot) list(ctx context.Context, args ...string) ([]string, error) {
-	out, err := s.repo.Run(ctx, git.Call{Limit: git.MaxPrinted, Env: []string{"GIT_INDEX_FILE=" + s.index}, Args: args})
+	out, err := s.repo.Run(ctx, git.Call{
+		Limit: git.MaxPrinted, Env: []string{"GIT_INDEX_FILE=" + s.index},
+		Args: []string{"diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all"},
+	})
 	return slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == "" || slices.Contains(s.Large, p) }), err
 }
 

@@ -89,7 +89,7 @@ func (w *Process) Run(parent context.Context) (ProcessEnd, error) {
 func (w *Process) wait(ctx context.Context, done <-chan process.Exit, stop context.CancelCauseFunc, seen *times) process.Exit {
 	l := monitor{Process: w, stop: stop, polled: w.now(), pause: firstPoll, stopRequested: ctx.Done(), times: seen}
 	if w.ReadLine != nil {
-		l.tail = &Tail{Path: w.Command.Stdout, long: w.MaxLine, kept: kept(w.Limits), Line: w.ReadLine}
+		l.tail = &Tail{Path: w.Command.Stdout, long: w.MaxLine, Line: w.ReadLine}
 		defer l.tail.Close()
 	}
 	timer := time.NewTimer(l.pause)
@@ -129,18 +129,13 @@ type monitor struct {
 	pause         time.Duration
 }
 
-// advance counts the time since the last poll.
-func (l *monitor) advance() {
+// poll reads what is new, holds the process to its limits, and returns the pause until the next poll.
+func (l *monitor) poll() time.Duration {
 	now := l.now()
 	if step := now.Sub(l.polled); step > 0 && step < asleep {
 		l.ran += step
 	}
 	l.polled = now
-}
-
-// poll reads what is new, holds the process to its limits, and returns the pause until the next poll.
-func (l *monitor) poll() time.Duration {
-	l.advance()
 	grown, all := l.grown(), true
 	if why := l.flooded(); why != nil {
 		l.stop(why) // before reading: meanwhile a flood goes on
@@ -240,7 +235,9 @@ func (l *monitor) grown() bool {
 func (l *monitor) readRest(exit process.Exit) {
 	if l.tail != nil {
 		if l.Stopping != nil && !exit.StoppedAt.IsZero() {
-			l.tail.until(exit.Said)
+			for all, err := false, error(nil); !all && err == nil; { // an error shows again in Finish
+				all, err = l.tail.readTo(exit.Said)
+			}
 			l.Stopping(exit.StoppedAt)
 		}
 		_ = l.tail.Finish() // what cannot be read is missing from the outcome: no result, never a success

@@ -60,15 +60,6 @@ func (s *Stream) TellText(kind runners.EventKind, text string) {
 	s.Tell(&Action{Kind: kind, Plain: text})
 }
 
-// flush reports the last event held back since the last poll.
-func (s *Stream) flush() {
-	n := &s.progress
-	if n.held {
-		Observe(s.Req, n.last.Kind, n.last.summary())
-	}
-	*n = progress{}
-}
-
 // mainArgument picks what a person wants to see of a tool's input.
 func mainArgument(input json.RawMessage) string {
 	var args map[string]json.RawMessage

@@ -1,7 +1,6 @@
 package adapter
 
 import (
-	"os"
 	"time"
 
 	"relay/runners"
@@ -25,13 +24,6 @@ type Requests struct {
 
 // CharsPerToken is how many characters a token has, about.
 const CharsPerToken = 4
-
-// begin begins the conversation with the prompt in a file.
-func (q *Requests) begin(path string) {
-	if info, err := os.Stat(path); err == nil {
-		q.chars += info.Size()
-	}
-}
 
 // Ask records that the model is asked.
 func (q *Requests) Ask() { q.Pending = q.Pending || q.stopped.IsZero() }

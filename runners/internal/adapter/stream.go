@@ -71,7 +71,7 @@ func (s *Stream) Run(ctx context.Context, sup process.Supervisor, cmd process.Co
 	if err := ClearResult(s.Req); err != nil {
 		return runners.Report{}, err
 	}
-	s.Asked.begin(s.Req.Prompt)
+	s.Asked.chars += fileSize(s.Req.Prompt)
 	w := Process{Supervisor: sup, Command: cmd, Limits: s.Req.Limits}
 	w.State = func() ProcessState { return s.meter(r) }
 	w.Stopping = func(at time.Time) { s.Asked.stopped = at }
@@ -109,7 +109,11 @@ func (s *Stream) Report(of StreamReader, e ProcessEnd) runners.Report {
 
 // State returns whether an agent is done, or waiting for it is in vain, and tells the watcher what was held back.
 func (s *Stream) State(r StreamReader) ProcessState {
-	s.flush()
+	n := &s.progress
+	if n.held {
+		Observe(s.Req, n.last.Kind, n.last.summary())
+	}
+	*n = progress{}
 	switch {
 	case r.Final():
 		return Finished

@@ -15,11 +15,10 @@ const (
 	pollBytes = 4 << 20 // read at one look, so that a flood cannot keep the limits from being checked
 )
 
-// Tail reads a growing file line by line, in bounded memory, and gives its middle back to the disk.
+// Tail reads a growing file line by line, in bounded memory.
 type Tail struct {
 	Path string
 	long int          // a longer line is skipped; 0: maxLine
-	kept int64        // bytes of the file to keep; 0: all
 	Line func([]byte) // gets each whole line, without its end; must not keep it
 
 	lines *process.Lines
@@ -37,7 +36,7 @@ func (t *Tail) readTo(end int64) (all bool, err error) {
 			return true, nil
 		}
 		t.gone = make(chan struct{})
-		t.lines, err = process.OpenLines(t.Path, process.LinesOptions{Gone: t.gone, MaxLine: cmp.Or(t.long, maxLine), Cap: t.kept})
+		t.lines, err = process.OpenLines(t.Path, process.LinesOptions{Gone: t.gone, MaxLine: cmp.Or(t.long, maxLine)})
 		if errors.Is(err, fs.ErrNotExist) {
 			return true, nil
 		}
@@ -64,15 +63,6 @@ func (t *Tail) readTo(end int64) (all bool, err error) {
 		}
 	}
 	return false, nil
-}
-
-// until reads on to an offset of the file.
-func (t *Tail) until(end int64) {
-	for {
-		if all, err := t.readTo(end); all || err != nil {
-			return // an error shows again in finish
-		}
-	}
 }
 
 // Finish reads the rest of a file that no longer grows, its last line also when that has no end.

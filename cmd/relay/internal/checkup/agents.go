@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -152,13 +151,6 @@ func checkReviewers(ctx context.Context, c *checkup) {
 		if _, err := c.project.Agents.Reviewer(name); err != nil {
 			c.fail(reviewLabel+name, err)
 		}
-	}
-}
-
-// shell reports a missing sh, which acceptance commands run in.
-func checkShell(c *checkup) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		c.add(Fail, "shell", "there is no sh to run acceptance commands", "put sh on the PATH")
 	}
 }
 

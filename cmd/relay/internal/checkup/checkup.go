@@ -4,6 +4,7 @@ package checkup
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"strings"
 
 	"relay/cmd/relay/internal/project"
@@ -123,7 +124,9 @@ func checkAll(ctx context.Context, c *checkup) {
 	if c.host.Ask {
 		askAgents(ctx, c)
 	}
-	checkShell(c)
+	if _, err := exec.LookPath("sh"); err != nil {
+		c.add(Fail, "shell", "there is no sh to run acceptance commands", "put sh on the PATH")
+	}
 	checkSandbox(ctx, c)
 	checkSleep(ctx, c)
 	if c.plan != nil && c.host.RunChecks {

@@ -22,23 +22,10 @@ import (
 	"relay/runners/process"
 )
 
-// provider has the variables of a CLI with the keys of its provider, and the one with the address of that.
-type provider struct {
-	keys          []string
-	base, address string // the variable, and the address if it is not set
-}
-
-var providers = map[string]provider{
-	kinds.Claude: {
-		[]string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"}, "ANTHROPIC_BASE_URL", "https://api.anthropic.com",
-	},
-	kinds.Codex: {[]string{"CODEX_API_KEY", "OPENAI_API_KEY"}, "OPENAI_BASE_URL", "https://api.openai.com/v1"},
-}
-
 // keyless starts the processes of an agent without its keys: relay adds them to its requests.
 type keyless struct {
 	process.Supervisor
-	provider
+	runners.Access
 	agent string
 }
 
@@ -47,7 +34,7 @@ func AgentSupervisor(ctx context.Context, p *project.Project, sup process.Superv
 	agent := p.Config.Relay.Agents[name]
 	sup = Walled(ctx, p, sup, name)
 	if agent.Key == "proxy" {
-		return keyless{sup, providers[agent.Type], name}
+		return keyless{sup, kinds.FactsOf(agent.Type).Access, name}
 	}
 	return sup
 }
@@ -56,16 +43,16 @@ func AgentSupervisor(ctx context.Context, p *project.Project, sup process.Superv
 func (k keyless) Start(ctx context.Context, cmd process.Command) (process.Process, error) {
 	var hide, reveal []string
 	named := ""
-	for _, name := range k.keys {
+	for _, name := range k.Keys {
 		if key := runners.Variable(cmd.Env, name); key != "" {
 			token := "relay-" + rand.Text()
 			hide, reveal, named = append(hide, key, token), append(reveal, token, key), name
 		}
 	}
 	if named == "" {
-		return nil, errors.New("relay.agents." + k.agent + ".key is proxy, and no variable has a key: " + strings.Join(k.keys, ", "))
+		return nil, errors.New("relay.agents." + k.agent + ".key is proxy, and no variable has a key: " + strings.Join(k.Keys, ", "))
 	}
-	target, err := url.Parse(cmp.Or(runners.Variable(cmd.Env, k.base), k.address))
+	target, err := url.Parse(cmp.Or(runners.Variable(cmd.Env, k.Base), k.Address))
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +62,9 @@ func (k keyless) Start(ctx context.Context, cmd process.Command) (process.Proces
 	}
 	address := "http://" + listener.Addr().String()
 	cmd.Env = each.Of(cmd.Env, strings.NewReplacer(hide...).Replace)
-	cmd.Env = append(slices.DeleteFunc(cmd.Env, func(entry string) bool { return strings.HasPrefix(entry, k.base+"=") }), k.base+"="+address)
-	if at := slices.Index(cmd.Argv, "exec"); at > 0 && k.base == "OPENAI_BASE_URL" {
-		cmd.Argv = slices.Insert(slices.Clone(cmd.Argv), at, "-c", `model_provider="relay"`, "-c",
-			`model_providers.relay={name="relay",base_url="`+address+`",env_key="`+named+`",wire_api="responses"}`)
+	cmd.Env = append(slices.DeleteFunc(cmd.Env, func(entry string) bool { return strings.HasPrefix(entry, k.Base+"=") }), k.Base+"="+address)
+	if k.Argv != nil {
+		cmd.Argv = k.Argv(cmd.Argv, address, named)
 	}
 	silent := log.New(io.Discard, "", 0) //nolint:forbidigo // the process sees the errors of its requests
 	p := &served{server: &http.Server{Handler: withKeys(target, strings.NewReplacer(reveal...)), ErrorLog: silent}}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"relay/runners/kinds"
 	"relay/runners/process"
 )
 
@@ -23,7 +24,7 @@ func TestKeyless(t *testing.T) {
 		cmd := process.Command{
 			Argv: []string{"sh", "-c", script, "exec"}, Env: append(env, "PATH="+os.Getenv("PATH")), Stdout: out, Stderr: out,
 		}
-		p, err := keyless{process.NewLocal(), providers[kind], "a"}.Start(t.Context(), cmd)
+		p, err := keyless{process.NewLocal(), kinds.FactsOf(kind).Access, "a"}.Start(t.Context(), cmd)
 		if err != nil {
 			return "", err
 		}

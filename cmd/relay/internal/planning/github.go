@@ -55,17 +55,13 @@ func (g *GitHub) Read(ctx context.Context, now time.Time) (*importer.Plan, error
 	}
 	names := make([]string, 0, len(g.Numbers))
 	for _, n := range g.Numbers {
-		i, err := g.issue(ctx, n)
-		if err != nil {
+		var i importer.Issue
+		if err := g.ask(ctx, &i, "issue", "view", strconv.Itoa(n), "--json", issueFields); err != nil {
 			return nil, err
 		}
 		issues, names = append(issues, i), append(names, fmt.Sprintf("#%d", n))
 	}
 	return g.read(ctx, issues, "Issues "+strings.Join(names, ", "), now)
-}
-
-func (g *GitHub) issue(ctx context.Context, number int) (i importer.Issue, err error) {
-	return i, g.ask(ctx, &i, "issue", "view", strconv.Itoa(number), "--json", issueFields)
 }
 
 // read adds what the issues are made of and wait for, and makes the epic.

@@ -155,7 +155,7 @@ func relayDir(root, dir string, byDefault bool) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if real != base && !strings.HasPrefix(real, base+string(filepath.Separator)) {
+		if !relayfiles.IsIn(real, base) {
 			return "", &terminal.Hinted{
 				Err:  fmt.Errorf("%s leads out of the repository, to %s", relayfiles.Relative(root, at), real),
 				Hint: "remove the link, or set relay.dir to a folder inside the repository",
