@@ -101,7 +101,7 @@ func (b *Builder) Night(now time.Time) *Night {
 		At: now.UTC(), Epic: Epic{b.in.Epic.ID, b.in.Epic.Title}, Run: b.run(), Counts: Counts{}, Refused: b.in.Refused,
 		Money: b.money, Changed: b.changed,
 		Notes: b.journal.Notes, Failing: b.ledger.Regressed,
-		Needs: []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: []*Row{},
+		Needs: []*Row{}, Working: []*Row{}, Waiting: []*Row{}, Done: make([]*Row, 0, len(b.rows)),
 	}
 	lists := map[Group]*[]*Row{NeedsYou: &n.Needs, Working: &n.Working, Waiting: &n.Waiting, IsDone: &n.Done}
 	for i := range b.rows {
@@ -291,13 +291,13 @@ func (b *Builder) Graph(now time.Time) *Graph {
 // Timeline returns what went on when in the night, as far as the builder was given its events.
 func (b *Builder) Timeline(now time.Time) *Timeline {
 	l := &b.journal.line
-	t := &Timeline{Jobs: len(l.jobs), Spans: slices.Clone(l.spans), To: now.UTC()}
+	t := &Timeline{Jobs: len(l.jobs), Spans: make([]Span, len(l.spans)), To: now.UTC()}
 	if run := b.run(); run.State != On {
 		t.To = run.EndedAt
 	}
 	for k := range t.Spans {
 		s := &t.Spans[k]
-		if (s.To.IsZero() || s.To.After(t.To) && s.Task == "") && !b.in.Running {
+		if *s = *l.spans[k]; (s.To.IsZero() || s.To.After(t.To) && s.Task == "") && !b.in.Running {
 			s.To = t.To
 		}
 	}

@@ -143,5 +143,5 @@ func Finish(from string) Command {
 	if from == "" {
 		return Command{"relay finish --into BRANCH", "lands the completed tasks on a branch of yours: HEAD was detached when the epic began"}
 	}
-	return Command{"relay finish", "lands the completed tasks on the branch the epic began from"}
+	return Command{"relay finish", "lands the completed tasks on " + from}
 }

@@ -55,7 +55,7 @@ func (s Spenders) Rank() {
 // of the caps.
 func MoneyOf(e *epic.Epic, l *attempts.Ledger, tonight []string, caps limits.Caps) Money {
 	m := Money{By: Spenders{}, Caps: []Cap{}}
-	var used []*attempts.Attempt
+	used := make([]*attempts.Attempt, 0, len(e.Tasks)*5/4)
 	for i := range e.Tasks {
 		rec := l.Record(e.Tasks[i].ID)
 		for k := range rec.Attempts {
@@ -149,7 +149,7 @@ func Seconds(from, to time.Time) float64 {
 func changesOf(b *Builder) Changed {
 	in := b.ledger.Integration
 	c := Changed{Branch: in.Branch, From: in.From, Finished: in.Finished}
-	files, undo := map[string]bool{}, ""
+	files, undo := make(map[string]bool, b.changed.Files), ""
 	for _, row := range b.rows {
 		if row.State.Group() != IsDone && row.State != Look || row.Landed == "" {
 			continue

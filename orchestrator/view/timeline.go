@@ -8,21 +8,21 @@ import (
 	"relay/orchestrator/engine"
 )
 
-// line is what went on when in one night, kept up to date event by event. Spans are named by their places, from 1; 0 is none.
+// line is what went on when in one night, kept up to date event by event.
 type line struct {
-	spans []Span
+	spans []*Span
 	open  map[string]*work // attempts under way, by task
 	jobs  []bool           // by row of the timeline: it is taken
-	wait  int              // of the run
-	pause int
-	cools map[string]int  // by agent
+	wait  *Span            // of the run; nil: none goes on
+	pause *Span
+	cools map[string]*Span // by agent
 	rules *attempts.Rules // of the newest run
 	began attempts.Step   // its first step
 }
 
 // work is an attempt under way.
 type work struct {
-	span, part int // part is the span of its phase, unless the agent is at work
+	span, part *Span // part is the span of its phase, unless the agent is at work
 	phase      Phase
 	since      time.Time
 }
@@ -75,20 +75,17 @@ func (l *line) step(s *attempts.Step) {
 	}
 }
 
-func (l *line) put(s Span) int {
-	l.spans = append(l.spans, s)
-	return len(l.spans)
+func (l *line) put(s Span) *Span {
+	l.spans = append(l.spans, &s)
+	return &s
 }
 
 // close ends a span that goes on, if there is one.
-func (l *line) close(span *int, at time.Time) {
-	if *span == 0 {
-		return
-	}
-	if s := &l.spans[*span-1]; s.To.IsZero() || s.To.After(at) {
+func (l *line) close(span **Span, at time.Time) {
+	if s := *span; s != nil && (s.To.IsZero() || s.To.After(at)) {
 		s.To = at
 	}
-	*span = 0
+	*span = nil
 }
 
 // start begins an attempt in the first row of the timeline that is free.
@@ -118,7 +115,7 @@ func (l *line) phase(task string, to Phase, at time.Time) {
 	}
 	l.close(&w.part, at)
 	w.phase, w.since = to, at
-	s := l.spans[w.span-1]
+	s := *w.span
 	s.From = at
 	if to == PhaseAgent {
 		return
@@ -133,11 +130,9 @@ func (l *line) phase(task string, to Phase, at time.Time) {
 // leave ends the span of an attempt, and frees its job.
 func (l *line) leave(task string, at time.Time) {
 	w := l.open[task]
-	if w == nil || !l.spans[w.span-1].To.IsZero() {
-		return
+	if w != nil && w.span.To.IsZero() {
+		w.span.To, l.jobs[w.span.Job-1] = at, false
 	}
-	s := &l.spans[w.span-1]
-	s.To, l.jobs[s.Job-1] = at, false
 }
 
 // ended ends an attempt.
@@ -147,9 +142,8 @@ func (l *line) ended(e *attempts.Event) {
 		return
 	}
 	l.leave(e.Task, e.At)
-	for _, span := range []int{w.span, w.part} {
-		if span > 0 {
-			s := &l.spans[span-1]
+	for _, s := range []*Span{w.span, w.part} {
+		if s != nil {
 			s.Result, s.Outcome = e.Ended.Result, e.Ended.Outcome
 			if e.Ended.Result != attempts.ResultSuccess {
 				s.Why = fit(e.Ended.Receipt.ErrorSummary)
@@ -163,12 +157,12 @@ func (l *line) ended(e *attempts.Event) {
 // cool begins the time in which an agent is not asked, or ends it.
 func (l *line) cool(e *attempts.Event) {
 	if l.cools == nil {
-		l.cools = map[string]int{}
+		l.cools = map[string]*Span{}
 	}
 	c := e.Cooldown
 	before := l.cools[c.Runner]
-	if before > 0 && c.Until.After(l.spans[before-1].To) && !l.spans[before-1].To.Before(e.At) {
-		l.spans[before-1].To = c.Until
+	if before != nil && c.Until.After(before.To) && !before.To.Before(e.At) {
+		before.To = c.Until
 		return
 	}
 	l.close(&before, e.At)

@@ -91,6 +91,9 @@ func (p *Project) see(name string, src []byte) (*Plan, error) {
 		_, seen, _ := bytes.Cut(text, []byte("\n"))
 		pl.Epic.Tasks = make([]epic.Task, 0, bytes.Count(text, []byte(`"ID":`))) // the decoder begins with room for ten
 		if err == nil && bytes.HasPrefix(text, attempts.Seal(RelayVersion(), src, seen)) && json.Unmarshal(seen, pl.Epic) == nil {
+			for i := range pl.Epic.Tasks {
+				pl.Epic.Tasks[i].DependsOn = slices.Clone(pl.Epic.Tasks[i].DependsOn)
+			}
 			if pl.Graph, err = epic.NewGraph(pl.Epic); err == nil {
 				return pl, nil
 			}

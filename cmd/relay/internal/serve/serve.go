@@ -96,11 +96,10 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 
 // newSite reads the epic, and makes the first view of it.
 func newSite(ctx context.Context, p *project.Project, o *Options) (*guard, *site, error) {
-	night, err := status.Follow(ctx, p, "")
+	night, err := status.Follow(ctx, p, "", true)
 	if err != nil {
 		return nil, nil, err
 	}
-	night.Viewer = true
 	redactor := p.Redactor()
 	s := &site{
 		o: o, live: &live{now: o.App.Now, values: redactor.Values, night: night, patience: writeWait},

@@ -127,7 +127,7 @@ func (c *command) follow(ctx context.Context, p *project.Project) {
 		w.Follow(func() (n *view.Night) {
 			err := error(nil)
 			if of == nil {
-				of, err = status.Follow(ctx, p, "")
+				of, err = status.Follow(ctx, p, "", false)
 			}
 			if err != nil {
 				of = nil

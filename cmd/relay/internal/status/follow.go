@@ -22,9 +22,9 @@ type Follower struct {
 	Plan     *project.Plan
 	Last     uint64   // number of the last event
 	Warnings []string // about the records, from when they were read as a whole
-	Viewer   bool     // the process does nothing but show the night, so its memory may be bounded while a long log is read
 
 	run    string // that ends the night; "": the newest
+	viewer bool   // the process does nothing but show the night, so its memory may be bounded
 	tail   *attempts.Tail
 	held   bool
 	unread bool // the log
@@ -34,9 +34,9 @@ type Follower struct {
 	asked time.Time // for the forecast
 }
 
-// Follow reads all there is of an epic, for the night that ends with a run; "" is the newest.
-func Follow(ctx context.Context, p *project.Project, run string) (*Follower, error) {
-	f := &Follower{Project: p, run: run}
+// Follow reads all there is of an epic, for the night that ends with a run; "" is the newest. A viewer is a process that does nothing else.
+func Follow(ctx context.Context, p *project.Project, run string, viewer bool) (*Follower, error) {
+	f := &Follower{Project: p, run: run, viewer: viewer}
 	return f, f.begin(ctx)
 }
 
@@ -45,8 +45,8 @@ func Follow(ctx context.Context, p *project.Project, run string) (*Follower, err
 // time, and a heap that grows by heapGrowth per cent is enough.
 const (
 	longLog    = 5000
-	readLimit  = 42 << 20
-	heapGrowth = 15
+	readLimit  = 39 << 20
+	heapGrowth = 5
 )
 
 // Old reports whether the night is one before the newest.
@@ -61,6 +61,8 @@ func (f *Follower) begin(ctx context.Context) error {
 	pl, v, warning, err := f.Project.Read(ctx)
 	if err != nil {
 		return err
+	} else if f.viewer {
+		unmapCode()
 	}
 	if warning != "" {
 		v.Warnings = append(v.Warnings, warning)
@@ -72,11 +74,21 @@ func (f *Follower) begin(ctx context.Context) error {
 		pl = project.RunPlan(f.Project, f.run, pl)
 	}
 	f.Plan, f.Warnings, f.held = pl, append(f.Project.Damage, v.Warnings...), v.Running
-	f.Model, f.Last, f.tail = view.New(Input(f.Project, pl, v, f.run)), 0, attempts.NewTail(f.Project.Dir)
+	f.Model, f.Last, f.tail = view.New(Input(f.Project, pl, v, f.run)), 0, attempts.NewTail(f.Project.Dir, v.Ledger)
 	if f.unread = !f.Old() && runOf(v).State != report.Crashed && v.Ledger.Folded.Seq > longLog; !f.unread { // only its last event says when
+		defer f.settle()
 		_, _, err = f.take(nil)
 	}
 	return err
+}
+
+// settle bounds the memory of a viewer that has read all: it keeps nearly all it has.
+func (f *Follower) settle() {
+	if f.viewer {
+		debug.SetGCPercent(heapGrowth)
+		debug.SetMemoryLimit(math.MaxInt64)
+		debug.FreeOSMemory()
+	}
 }
 
 // Next takes in what has happened since the last call, and returns the tasks it was about. changed is false if nothing has.
@@ -84,10 +96,10 @@ func (f *Follower) Next(ctx context.Context) (tasks []string, changed bool, err 
 	if f.tail == nil { // it could not be read
 		return nil, true, f.begin(ctx)
 	}
-	if f.unread && f.Viewer {
+	if f.unread && f.viewer {
 		debug.SetMemoryLimit(readLimit)
 		debug.SetGCPercent(heapGrowth)
-		defer debug.SetMemoryLimit(math.MaxInt64)
+		defer f.settle()
 	}
 	begun := len(f.Model.Journal().Runs())
 	tasks, changed, err = f.take(tasks)
@@ -125,7 +137,7 @@ func (f *Follower) take(tasks []string) ([]string, bool, error) {
 // Bounds of how old a night without events and a forecast are: waits end, and what runs takes its time.
 const (
 	nightAge = 5 * time.Second
-	aheadAge = 15 * time.Second
+	aheadAge = 30 * time.Second
 )
 
 // Night takes in what has happened, and returns the night as it is then.

@@ -67,7 +67,7 @@ func TestFollowLongLog(t *testing.T) {
 	p, o, store, now := longNight(t)
 	follow := func(run string) *Follower {
 		t.Helper()
-		f, err := Follow(t.Context(), p, run)
+		f, err := Follow(t.Context(), p, run, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,12 +134,11 @@ func TestFollowMemory(t *testing.T) { //nolint:paralleltest // it sets limits of
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	for viewer, want := range map[bool]int{false: growth, true: heapGrowth} {
 		debug.SetGCPercent(growth)
-		f, err := Follow(t.Context(), p, "")
+		f, err := Follow(t.Context(), p, "", viewer)
 		if err != nil {
 			t.Fatal(err)
 		}
 		limit := debug.SetMemoryLimit(readLimit + 1)
-		f.Viewer = viewer
 		if _, _, err := f.Next(t.Context()); err != nil {
 			t.Fatal(err)
 		}

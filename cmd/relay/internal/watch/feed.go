@@ -44,11 +44,10 @@ func Open(ctx context.Context, a *cli.App, run string) (*Feed, error) {
 		return nil, err
 	}
 	p.Session.Warn = func(string) {}
-	night, err := status.Follow(ctx, p, run)
+	night, err := status.Follow(ctx, p, run, true)
 	if err != nil {
 		return nil, err
 	}
-	night.Viewer = true
 	f := &Feed{app: &quiet, night: night, style: style{ascii: terminal.ASCII(a.Lookup), zone: time.Local}}
 	if f.Old() && night.Model.Night(a.Now()).Run.ID != run {
 		return nil, &terminal.UsageError{

@@ -27,8 +27,8 @@ type source interface {
 // than mostRest.
 const (
 	lookEvery = 500 * time.Millisecond
-	restParts = 50
-	mostRest  = 10 * time.Second
+	restParts = 300
+	mostRest  = 5 * time.Second
 )
 
 // model is the state of the screen.
