@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -295,12 +296,17 @@ func big(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(path, []byte(text.String()), 0o644))
 }
 
-// forge replaces text in the event log of the newest run, and writes the checksums that then belong to its lines, and with linked their
+// forge replaces text in the event log that was written last, and writes the checksums that then belong to its lines, and with linked their
 // links; with bare it removes these: forge OLD NEW [linked|bare].
 func forge(ts *testscript.TestScript, _ bool, args []string) {
 	logs, err := filepath.Glob(ts.MkAbs(".agents-os/relay/runs/*/events.jsonl"))
 	ts.Check(err)
-	path := logs[len(logs)-1]
+	written := func(path string) time.Time { // two runs of one second have names in any order
+		info, err := os.Stat(path)
+		ts.Check(err)
+		return info.ModTime()
+	}
+	path := slices.MaxFunc(logs, func(a, b string) int { return written(a).Compare(written(b)) })
 	old := ts.ReadFile(path)
 	if !strings.Contains(old, args[0]) {
 		ts.Fatalf("%s does not hold %s", path, args[0])
