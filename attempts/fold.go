@@ -49,13 +49,9 @@ func (f *fold) apply(e *Event) {
 	switch {
 	case e.RunStarted != nil:
 		l.forgetRequests()
-		if f.base == 0 && l.Status.StartedAt.IsZero() || l.StartedAt.IsZero() { // no earlier run and no ledger of somebody else has told
-			l.StartedAt = e.At
-		}
+		f.begin(e.At)
 		l.EpicID, l.Settings = e.RunStarted.EpicID, l.Settings.overruled(e.RunStarted.Settings)
-		if rs := e.RunStarted; rs.Integration != "" && rs.Integration != l.Integration.Branch { // the first run that has this branch
-			l.Integration = Integration{Branch: rs.Integration, From: rs.Branch, Base: rs.Base}
-		}
+		l.Integration.take(e.RunStarted)
 		f.jobs = e.RunStarted.Jobs
 		l.Status = RelayStatus{State: "running", PID: e.RunStarted.PID, StartedAt: e.At}
 		l.Waiting, l.Until, l.Chosen, l.Why = nil, e.RunStarted.Until, e.RunStarted.Tasks, ""
@@ -84,6 +80,13 @@ func (f *fold) apply(e *Event) {
 		}
 	case e.Task != "":
 		f.task(e)
+	}
+}
+
+// begin records when the epic began, if no earlier run and no ledger of somebody else has told.
+func (f *fold) begin(at time.Time) {
+	if l := f.ledger; f.base == 0 && l.Status.StartedAt.IsZero() || l.StartedAt.IsZero() {
+		l.StartedAt = at
 	}
 }
 

@@ -80,6 +80,13 @@ func (i Integration) whole() Integration {
 	return i
 }
 
+// take keeps where the work of the first run that has this integration branch is collected.
+func (i *Integration) take(rs *RunStarted) {
+	if rs.Integration != "" && rs.Integration != i.Branch {
+		*i = Integration{Branch: rs.Integration, From: rs.Branch, Base: rs.Base}
+	}
+}
+
 // Gate keeps a task from being tried until a person says so.
 type Gate struct {
 	Reason Reason    `json:"reason"`

@@ -53,17 +53,12 @@ func (f Fork) Prompt() []byte {
 	if len(blocks) == 0 {
 		s.say("It had not begun.")
 	}
-	f.ask(&s)
-	return s.bytes()
-}
-
-// ask writes the query, and how it is answered.
-func (f Fork) ask(s *sheet) {
 	s.section("Your task now", "")
 	s.whole(f.Query, len(f.Query))
 	s.say("Commit what you change. It is kept for the person who asks, and becomes no part of anything by itself.")
 	s.say(allowance(f.Wall, f.USD, f.Tokens))
-	sayForm(s, f.Agent, epic.KindFeature, true)
+	sayForm(&s, f.Agent, epic.KindFeature, true)
+	return s.bytes()
 }
 
 // conversation returns the first message and as many of the last ones as there is room for.

@@ -102,6 +102,6 @@ func RefuseUnread(ctx context.Context, repo *git.Repo, reading string) error {
 	return &attempts.RefusedError{
 		Reason: "relay was killed while reviewers read or checks ran in this checkout, and there are commits since: git log -p " + from + "..HEAD",
 		Hint: "git reset --hard " + from + " if they are not yours\n" +
-			"rm " + plaintext.ShellWord(relayfiles.Relative(repo.Root(), reading)) + ", then relay work",
+			"rm " + plaintext.ShellWord(plaintext.Relative(repo.Root(), reading)) + ", then relay work",
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/plaintext"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/relayfiles"
@@ -94,7 +95,7 @@ func (s *setUp) run(ctx context.Context) error {
 			s.tr.SetUp = fmt.Sprintf("set-up command %q: %s", line, checks.With(s.failed, checks.Said(req.Log)))
 			s.tr.Runs = append(s.tr.Runs, attempts.CheckRun{
 				Name: line, ExitCode: report.Exit.Code, Tail: report.Tail, Refused: strings.Fields(report.Exit.Refused),
-				Log: relayfiles.Relative(o.Dir, req.Log), SHA256: checks.LogSum(req.Log), Phase: attempts.PhaseBaseline,
+				Log: plaintext.Relative(o.Dir, req.Log), SHA256: checks.LogSum(req.Log), Phase: attempts.PhaseBaseline,
 			})
 			return nil
 		}

@@ -88,7 +88,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	}
 	run := attempts.CheckRun{
 		Name: check.Name, ExitCode: report.Exit.Code, Seconds: float64(r.Now().Sub(start).Milliseconds()) / 1000,
-		Log: relayfiles.Relative(r.Options.Dir, log), SHA256: LogSum(log), Phase: check.Phase,
+		Log: plaintext.Relative(r.Options.Dir, log), SHA256: LogSum(log), Phase: check.Phase,
 	}
 	if report.Exit.Code != 0 {
 		run.Tail, run.Refused = report.Tail, strings.Fields(report.Exit.Refused)

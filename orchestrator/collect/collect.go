@@ -57,7 +57,12 @@ func (wk *Work) Commit(ctx context.Context) ([]git.Change, error) {
 		return nil, err
 	}
 	if verdict.Stands(wk.Evidence) {
-		if err := halfDone(ctx, wk); err != nil {
+		// To commit a merge or the like that the agent left half done would land its conflict marks.
+		var err error
+		if w.HalfDone = tree.Repo.Operation(); w.HalfDone == "" {
+			w.Unmerged, err = git.Unmerged(ctx, tree.Repo)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -83,15 +88,6 @@ func (wk *Work) Commit(ctx context.Context) ([]git.Change, error) {
 		}
 	}
 	return wk.list(ctx)
-}
-
-// halfDone sees whether the agent left a merge or the like half done: to commit that would land its conflict marks.
-func halfDone(ctx context.Context, wk *Work) (err error) {
-	w := wk.Evidence.Work
-	if w.HalfDone = wk.Tree.Repo.Operation(); w.HalfDone == "" {
-		w.Unmerged, err = git.Unmerged(ctx, wk.Tree.Repo)
-	}
-	return err
 }
 
 // findHead takes note of where the agent left the branch. An attempt of a killed run may have been set aside already, or
@@ -153,7 +149,10 @@ func (wk *Work) list(ctx context.Context) ([]git.Change, error) {
 	if err := findRepositories(ctx, wk, names); err != nil {
 		return nil, err
 	}
-	recordUserFiles(wk, all)
+	own := each.Where(all, func(n git.Change) (string, bool) { return n.Path, n.Code == "A" && wk.Tree.User.Has(n.Path) })
+	if len(own) > 0 {
+		f.Note("untracked", "the agent committed "+plaintext.Listed(own)+", which you had not")
+	}
 	change := sha256.New()
 	for i := range names {
 		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
@@ -182,14 +181,6 @@ func findRepositories(ctx context.Context, wk *Work, names []git.Change) error {
 	w.Repository, w.Submodule = plaintext.FirstOf(w.Repository, repository), plaintext.FirstOf(w.Submodule, submodule)
 	tree.Leave(leave...)
 	return err
-}
-
-// recordUserFiles records files of the user's own that an agent has put into its commits.
-func recordUserFiles(wk *Work, names []git.Change) {
-	paths := each.Where(names, func(n git.Change) (string, bool) { return n.Path, n.Code == "A" && wk.Tree.User.Has(n.Path) })
-	if len(paths) > 0 {
-		wk.State.Note("untracked", "the agent committed "+plaintext.Listed(paths)+", which you had not")
-	}
 }
 
 // commitLeft commits what the agent left uncommitted, as far as it is work, and keeps the rest under a ref. Changes of

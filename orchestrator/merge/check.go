@@ -10,7 +10,6 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
 )
 
@@ -148,7 +147,7 @@ func (m *Merger) conflicts(
 		Name: "git merge relay/" + m.Options.Epic.ID, ExitCode: 1, Phase: attempts.PhaseMerged, Tail: plaintext.Capped(c.Text, 4<<10),
 	}
 	if log, err := m.Work.LogFile(a, "merge-landing.log"); err == nil && os.WriteFile(log, []byte(c.Text), 0o600) == nil {
-		run.Log = relayfiles.Relative(m.Options.Dir, log)
+		run.Log = plaintext.Relative(m.Options.Dir, log)
 	}
 	r.Receipt.Checks = append(slices.Clone(r.Receipt.Checks), run)
 	return ruling

@@ -71,11 +71,11 @@ func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *git.Repo, ab
 	if errors.Is(err, review.ErrNoVerdict) {
 		return attempts.Opinion{}, &UnableError{
 			name: r.Name, fault: verdict.NoVerdict(),
-			detail: fmt.Sprintf("no verdict, asked %d times; %s; its answers are in %s", asked, p.said(), relayfiles.Relative(s.Options.Root, filepath.Join(s.Folder, r.Name))),
+			detail: fmt.Sprintf("no verdict, asked %d times; %s; its answers are in %s", asked, p.said(), plaintext.Relative(s.Options.Root, filepath.Join(s.Folder, r.Name))),
 		}
 	}
 	if unable, ok := errors.AsType[*UnableError](err); ok && unable.fault.Output {
-		unable.detail += "; what it printed is in " + relayfiles.Relative(s.Options.Root, filepath.Join(s.Folder, r.Name))
+		unable.detail += "; what it printed is in " + plaintext.Relative(s.Options.Root, filepath.Join(s.Folder, r.Name))
 	}
 	return attempts.Opinion{Reviewer: r.Name, CLI: r.CLI, Model: p.model, Head: about.Head, Verdict: v}, err
 }

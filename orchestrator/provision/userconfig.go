@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"relay/epic/plaintext"
-	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 )
 
@@ -109,7 +108,7 @@ func (w *ConfigWatch) mend() {
 func (w *ConfigWatch) putBack(f *watchedFile, now *state) string {
 	shown := func(path string) string { return path }
 	if w.Repo != nil {
-		shown = func(path string) string { return relayfiles.Relative(w.Repo.Root(), path) }
+		shown = func(path string) string { return plaintext.Relative(w.Repo.Root(), path) }
 	}
 	message := shown(f.path) + ", which configures " + f.tool + ", was changed during the attempt"
 	kept, err := w.keep(f.path, now)

@@ -49,14 +49,6 @@ func IsIn(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+string(filepath.Separator))
 }
 
-// Relative names a file as a user sees it, from the root of the repository if it is below.
-func Relative(root, path string) string {
-	if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return path
-}
-
 // MakePrivate blanks secrets in a file that an agent wrote and that has been read, and makes it the user's alone. An
 // agent can stand in the way of that; then the file goes, as far as it can. A disk without room is an error: what would be
 // freed here is not enough for anything, and the next attempt would pay for that.

@@ -198,19 +198,14 @@ func (r *replayer) moveTo(s recordedStep) {
 		r.free = decide.Free{Disk: s.Free[0], Memory: s.Free[1]}
 	}
 	for _, e := range r.log.foldUntil(s.carrier) {
-		r.fold(e)
-	}
-}
-
-// fold folds an event that does not follow from a step.
-func (r *replayer) fold(e attempts.Event) {
-	if e.Undone != nil {
-		r.report.Made(Undone)
-		if times, most := r.memory.Task(e.Task).TimesUndone(), r.s.O.Limits.MaxUndone; times >= most {
-			r.differs(Undone, e.Task, "it is to be done again", fmt.Sprintf("that is left to a person after %d times", most))
+		if e.Undone != nil { // it does not follow from a step
+			r.report.Made(Undone)
+			if times, most := r.memory.Task(e.Task).TimesUndone(), r.s.O.Limits.MaxUndone; times >= most {
+				r.differs(Undone, e.Task, "it is to be done again", fmt.Sprintf("that is left to a person after %d times", most))
+			}
 		}
+		r.memory.Fold(e)
 	}
-	r.memory.Fold(e)
 }
 
 // match compares the repeated steps with the recorded ones, and continues behind them.

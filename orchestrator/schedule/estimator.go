@@ -43,7 +43,6 @@ type Timeline struct {
 	Makespan float64
 	Chain    float64 // length of the longest chain of dependent tasks: no number of jobs makes the run shorter
 	BasedOn  int     // as in Forecast; 0: times are in points instead of minutes
-	LeftOut  int
 }
 
 // estimate holds what all simulations of an estimator share.
@@ -181,6 +180,5 @@ func (o Estimator) Timeline() (*Timeline, error) {
 			chain[d] = max(chain[d], chain[t.Task])
 		}
 	})
-	it.LeftOut = left.open - len(it.Slots)
 	return it, nil
 }

@@ -40,13 +40,6 @@ func (f *failures) fail(i int, lacks, beside bool) {
 	f.width.narrow()
 }
 
-// conflict notes that work on two tasks has conflicted in a file.
-func (f *failures) conflict() {
-	if f.edgeless && f.width.most != 1 {
-		f.width.narrow()
-	}
-}
-
 func (f *failures) completed() {
 	f.landed++
 	f.width.completed()

@@ -301,7 +301,9 @@ func (s *Schedule) IsAlone(i int) (alone, last bool) {
 // once two have conflicted in a file: others may change it, too.
 func (s *Schedule) AddContested(i int, files []string) {
 	if s.Contention.lose(i, files) {
-		s.Failures.conflict()
+		if f := &s.Failures; f.edgeless && f.width.most != 1 {
+			f.width.narrow()
+		}
 	}
 }
 

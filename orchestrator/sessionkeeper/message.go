@@ -90,7 +90,11 @@ func (a *Assembler) said(s *session, e runners.Message, at Place) {
 	m.content.WriteString(e.Text)
 	a.changed.bytes += len(e.Text)
 	if f := e.Editor; f != nil {
-		m.edit(f, e.ID)
+		m.row.Checkpoint, m.row.IsPlanExecution = f.Checkpoint, f.PlanStep
+		m.row.ContextJSON, m.row.RulesJSON = string(f.Context), string(f.Rules)
+		m.meta.BubbleID, m.meta.More = &e.ID, f.More
+		_ = json.Unmarshal(f.More["isAgentic"], &m.row.IsAgentic) // or it is missing
+		m.meta.IsAgentic = m.row.IsAgentic
 		a.changed.bytes += len(at.Line)
 	}
 	a.changed.touch(m)
@@ -100,15 +104,6 @@ func (a *Assembler) said(s *session, e runners.Message, at Place) {
 			s.row.Model, s.dirty = e.Model, true
 		}
 	}
-}
-
-// edit takes in what an editor keeps of a message.
-func (m *message) edit(f *runners.EditorFacts, id string) {
-	m.row.Checkpoint, m.row.IsPlanExecution = f.Checkpoint, f.PlanStep
-	m.row.ContextJSON, m.row.RulesJSON = string(f.Context), string(f.Rules)
-	m.meta.BubbleID, m.meta.More = &id, f.More
-	_ = json.Unmarshal(f.More["isAgentic"], &m.row.IsAgentic) // or it is missing
-	m.meta.IsAgentic = m.row.IsAgentic
 }
 
 // newSaid begins a message. One in the user's name begins a turn.

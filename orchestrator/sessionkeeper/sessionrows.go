@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -124,13 +123,6 @@ func (a *Assembler) Unreadable(line []byte, at Place) {
 		quoted := strings.ToValidUTF8(string(line[:min(len(line), maxQuoted)]), "\uFFFD")
 		a.note(s, fmt.Sprintf("lines from byte %d on cannot be read; the first: %s", at.Offset, quoted), at)
 		s.unread = true
-	}
-}
-
-// Missing takes in that so many bytes of the stream are not there.
-func (a *Assembler) Missing(size int64, at Place) {
-	if s := a.main; s != nil {
-		a.note(s, strconv.FormatInt(size, 10)+" bytes of the transcript are missing here: it was longer than what relay keeps of one", at)
 	}
 }
 
@@ -258,22 +250,19 @@ func (a *Assembler) enter(e runners.Message, at Place) {
 		s.row.Model, s.dirty = e.Model, true
 	}
 	if a.prompt != "" {
-		a.ask(s, e.At)
+		a.changed.closeTurn(s)
+		id := fmt.Sprintf("%s:%d%s", s.row.ID, a.index, sessions.PromptSuffix)
+		m := a.newMessage(s, id, sessions.User, runners.Message{At: e.At}, Place{})
+		m.content.WriteString(a.prompt)
+		a.changed.bytes += len(a.prompt)
+		s.queries = append(s.queries, m.row.ID)
+		a.prompt, a.asked = "", true
 	}
 }
 
 // ownID makes an id of relay's own for a session.
 func (a *AboutRows) ownID(id string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("relay:"+a.Key+id)).String()
-}
-
-func (a *Assembler) ask(s *session, at int64) {
-	a.changed.closeTurn(s)
-	m := a.newMessage(s, fmt.Sprintf("%s:%d%s", s.row.ID, a.index, sessions.PromptSuffix), sessions.User, runners.Message{At: at}, Place{})
-	m.content.WriteString(a.prompt)
-	a.changed.bytes += len(a.prompt)
-	s.queries = append(s.queries, m.row.ID)
-	a.prompt, a.asked = "", true
 }
 
 func (a *Assembler) newSession(id string, e runners.Message, at Place) *session {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"relay/epic/plaintext"
@@ -110,7 +111,9 @@ func (s *stream) line(rows *Assembler, line []byte, size int64) {
 	if dropped := s.hole(line); dropped > 0 {
 		s.shift += dropped - size
 		at.Seen = s.times.At(at.Offset + dropped)
-		rows.Missing(dropped, at)
+		if main := rows.main; main != nil {
+			rows.note(main, strconv.FormatInt(dropped, 10)+" bytes of the transcript are missing here: it was longer than what relay keeps of one", at)
+		}
 		return
 	}
 	if s.reader == nil {

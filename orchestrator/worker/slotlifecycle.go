@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
@@ -177,7 +178,7 @@ func (l *slotLifecycle) removeSlots(ctx context.Context) (stay []string, err err
 	kept, err := slot.Clear(ctx, l.s.pool)
 	stay = slices.Concat(l.stay, l.s.branches.Stay())
 	for _, k := range kept {
-		path := relayfiles.Relative(l.s.run.o.Root, filepath.Join(l.s.run.o.Worktree.Dir, k.Name))
+		path := plaintext.Relative(l.s.run.o.Root, filepath.Join(l.s.run.o.Worktree.Dir, k.Name))
 		stay = append(stay, "the worktree "+path+" was not removed: "+k.Why)
 	}
 	return stay, err

@@ -192,7 +192,7 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]git.Change, error
 		"ignored")}
 	var note string
 	if t.ev.Work.Ignored, note, err = ignored.Keep(ctx, t.c.tree.Runner(), &t.c.tree.User, p.e.run.makeRoom); note != "" {
-		t.f.Note("left", note+relayfiles.Relative(p.e.run.o.Root, ignored.To))
+		t.f.Note("left", note+plaintext.Relative(p.e.run.o.Root, ignored.To))
 	}
 	return names, err
 }
@@ -286,7 +286,7 @@ func (p *slotPlace) release(ctx context.Context, t *attempt) error {
 			}
 		}
 		if kept := tree.Outside(); len(kept) > 0 {
-			t.f.Note("left", plaintext.Listed(kept)+" is in no commit of this repository: it stays in "+relayfiles.Relative(p.e.run.o.Root, t.c.repo.Root())+", which no other task gets")
+			t.f.Note("left", plaintext.Listed(kept)+" is in no commit of this repository: it stays in "+plaintext.Relative(p.e.run.o.Root, t.c.repo.Root())+", which no other task gets")
 			return nil
 		}
 		if err := keepAltered(ctx, t); err != nil {
@@ -308,7 +308,7 @@ func keepAltered(ctx context.Context, t *attempt) error {
 	to := filepath.Join(t.files.Folder, "altered")
 	note, err := t.c.tree.User.KeepAltered(ctx, t.c.tree.Runner(), listed.ModTime(), to, t.run.makeRoom)
 	if note != "" {
-		t.f.Note("left", note+relayfiles.Relative(t.run.o.Root, to))
+		t.f.Note("left", note+plaintext.Relative(t.run.o.Root, to))
 	}
 	return err
 }

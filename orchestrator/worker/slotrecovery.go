@@ -137,7 +137,7 @@ func (s *slotEngine) abandon(ctx context.Context, t *attempt) error {
 // committed finds what is committed of an attempt: in its slot, if git can read that, else on its branch. It sets the head of t.
 func (s *slotEngine) committed(ctx context.Context, t *attempt) (*attempt, error) {
 	if name, ok := t.files.Slot(); ok {
-		stays := relayfiles.Relative(s.run.o.Root, filepath.Join(s.run.o.Worktree.Dir, name))
+		stays := plaintext.Relative(s.run.o.Root, filepath.Join(s.run.o.Worktree.Dir, name))
 		t.f.Note("left", "what the agent left of "+t.a.Task.ID+" stays in "+stays+": git status there says more")
 		if repo, _, err := s.pool.Open(ctx, name, t.a.Base, s.branch(t.a)); err == nil {
 			left := s.attemptAt(name, repo, t.a)

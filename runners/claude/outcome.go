@@ -40,12 +40,7 @@ func (s *reader) Outcome(e adapter.ProcessEnd, r *runners.Report, badResult erro
 	case e.Failed():
 		return adapter.EndedBadly(adapter.ExitDetail(e.Exit, s.agent.Req.Stderr))
 	}
-	// An agent that did not do its task, and never got a tool it called, is not at fault; a single call that was denied does not excuse it.
-	o, detail := adapter.ClaimOutcome(s.agent.Req, r, badResult)
-	if !s.agent.Req.Question && (o == runners.Failed || o == runners.NoResult) && s.agent.Tools.Withheld() {
-		o = runners.PermissionDenied
-	}
-	return o, detail
+	return claimed(&s.agent, r, badResult)
 }
 
 // ownWords begin what the CLI itself says in place of an answer, also as plain text and with exit status 0.
@@ -70,6 +65,16 @@ func (s *reader) stoppedBy(r *runners.Report) bool {
 		}
 	}
 	return false
+}
+
+// claimed returns the outcome of an agent that ended well. One that did not do its task, and never got a tool it
+// called, is not at fault; a single call that was denied does not excuse it.
+func claimed(agent *adapter.Stream, r *runners.Report, badResult error) (runners.Outcome, string) {
+	o, detail := adapter.ClaimOutcome(agent.Req, r, badResult)
+	if !agent.Req.Question && (o == runners.Failed || o == runners.NoResult) && agent.Tools.Withheld() {
+		o = runners.PermissionDenied
+	}
+	return o, detail
 }
 
 // retryOutcome blames the provider's fault that the CLI was still waiting out when it ended.

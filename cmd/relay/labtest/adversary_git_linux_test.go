@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/reanchor/git"
 )
 
 // What an agent does to the repository costs it the attempt, and nobody else anything.
@@ -82,7 +82,7 @@ git merge side >/dev/null 2>&1; ok`, half},
 			if name == "elsewhere" && l.read(l.inHome("else/seed.txt")) != "precious\n" {
 				t.Error("files outside the repository were changed")
 			}
-			if project.Exists(l.path("pwned")) {
+			if git.Exists(l.path("pwned")) {
 				t.Error("a file name was executed")
 			}
 		})
@@ -246,7 +246,7 @@ printf '{"status":"success","summary":"$(touch pwned)","files_changed":["; touch
 		l.run(args...).wants(t, terminal.OK)
 	}
 	for _, dir := range []string{l.root, l.home, l.path(".agents-os/relay"), l.path(".git")} {
-		if project.Exists(filepath.Join(dir, "pwned")) {
+		if git.Exists(filepath.Join(dir, "pwned")) {
 			t.Errorf("a name was executed in %s", dir)
 		}
 	}

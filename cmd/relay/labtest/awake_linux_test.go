@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/reanchor/git"
 )
 
 // sleepless puts a systemd-inhibit on the PATH of a lab.
@@ -110,7 +110,7 @@ func TestNotKeptAwake(t *testing.T) {
 	l.write(l.inHome("go"), "")
 	l.end(r)
 	r.wants(t, terminal.OK)
-	if said := l.run("check").stdout.String(); strings.Contains(said, "sleep") || project.Exists(l.inHome("asked")) {
+	if said := l.run("check").stdout.String(); strings.Contains(said, "sleep") || git.Exists(l.inHome("asked")) {
 		t.Error(fmt.Sprint("it was asked although nobody wants it: ", said))
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/reanchor/git"
 )
 
 // lab is a repository with an epic, a home of its own and an agent that is a shell script: relay and everything it
@@ -267,7 +267,7 @@ func (l *lab) await(what string, so func() bool) {
 // awaitFile waits for a file, which is how agents say that they are up.
 func (l *lab) awaitFile(name string) {
 	l.t.Helper()
-	l.await(name, func() bool { return project.Exists(l.path(name)) })
+	l.await(name, func() bool { return git.Exists(l.path(name)) })
 }
 
 // ledgerFile is attempt-ledger.yml as a program that knows nothing of relay reads it.

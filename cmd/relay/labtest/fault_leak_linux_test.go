@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/reanchor/git"
 )
 
 // holding is what a process holds at a time.
@@ -68,7 +68,7 @@ func TestFaultLeaks(t *testing.T) {
 	l.settings("relay:\n  runners: [noop]\n  agents:\n    noop: {type: command, argv: [\"true\"], result: exit}\n")
 	r := l.start("work")
 	l.await("the first tasks", func() bool {
-		return project.Exists(l.path(".agents-os/relay/attempt-ledger.yml")) && len(l.guardians()) == 1
+		return git.Exists(l.path(".agents-os/relay/attempt-ledger.yml")) && len(l.guardians()) == 1
 	})
 	pids := map[string]int{"relay": r.cmd.Process.Pid, "guardian": l.guardians()[0]}
 	samples := map[string][]holding{}

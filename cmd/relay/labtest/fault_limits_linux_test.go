@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/reanchor/git"
 )
 
 // limited has relay and all it starts run as a user whose processes are counted, which root's are not.
@@ -24,7 +24,7 @@ func (l *lab) limited(r *running) *running {
 		return r
 	}
 	bin := l.inHome("bin/relay")
-	if !project.Exists(bin) {
+	if !git.Exists(bin) {
 		l.write(l.inHome(".gitconfig"), l.read(l.inHome(".gitconfig"))+"[safe]\n\tdirectory = *\n")
 		err := errors.Join(os.Mkdir(filepath.Dir(bin), 0o755), copyProgram(r.cmd.Path, bin), os.Chmod(filepath.Dir(filepath.Dir(l.root)), 0o755))
 		for _, dir := range []string{l.root, l.home} {

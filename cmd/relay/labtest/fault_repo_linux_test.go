@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/reanchor/git"
 )
 
 // An agent that works as most do: it writes a file and commits everything there is.
@@ -180,7 +180,7 @@ func TestFaultUntrackedFilesOfTheUser(t *testing.T) {
 				}
 			}
 			for _, file := range []string{"junk.txt", "deep/junk.txt"} {
-				if project.Exists(l.path(file)) {
+				if git.Exists(l.path(file)) {
 					t.Errorf("%s of the failed attempt is still there", file)
 				}
 			}
@@ -229,7 +229,7 @@ func TestFaultOlderFolder(t *testing.T) {
 	l.work(terminal.OK)
 	l.commits("T1: by the agent", "T2: by the agent")
 	l.clean()
-	if project.Exists(l.path(".agents-os")) || !project.Exists(l.path(".agents/relay/attempt-ledger.yml")) {
+	if git.Exists(l.path(".agents-os")) || !git.Exists(l.path(".agents/relay/attempt-ledger.yml")) {
 		t.Error("the ledger is not where the epic is")
 	}
 }

@@ -149,8 +149,8 @@ func (c *projectCall) leave() {
 			leaked := t.Kind == agentLeak && there(path)
 			claudetest.Must(os.RemoveAll(path))
 			if leaked { // it takes the file out of its commit
-				git("add", "-A")
-				git("commit", "-q", "--amend", "--no-edit")
+				runGit("add", "-A")
+				runGit("commit", "-q", "--amend", "--no-edit")
 			}
 		}
 		c.commit()
@@ -162,24 +162,24 @@ func (c *projectCall) leave() {
 	}
 	switch t.Kind {
 	case agentBranch:
-		git("switch", "-q", "-c", "feature/"+t.name())
+		runGit("switch", "-q", "-c", "feature/"+t.name())
 		c.commitAll()
 		if t.Factor%2 == 0 {
-			git("switch", "-q", "-")
+			runGit("switch", "-q", "-")
 		}
 	case agentDetached:
-		git("checkout", "-q", "--detach")
+		runGit("checkout", "-q", "--detach")
 		c.commitAll()
 	case agentAmend:
 		if t.Factor%2 == 0 {
-			git("commit", "-q", "--amend", "--only", "-m", "A better subject")
+			runGit("commit", "-q", "--amend", "--only", "-m", "A better subject")
 			c.commitAll()
 			return
 		}
-		git("add", "-A")
-		git("commit", "-q", "--amend", "--no-edit")
+		runGit("add", "-A")
+		runGit("commit", "-q", "--amend", "--no-edit")
 	case agentStash:
-		git("stash", "-q", "-u")
+		runGit("stash", "-q", "-u")
 	default:
 		c.commit()
 	}
@@ -234,19 +234,19 @@ func (c *projectCall) commit() {
 }
 
 func (c *projectCall) commitAll() {
-	git("add", "-A")
+	runGit("add", "-A")
 	if exec.Command("git", "diff", "--cached", "--quiet").Run() == nil {
 		return
 	}
 	message := c.task.name() + ": write it"
 	if exec.Command("git", "commit", "-q", "-m", message).Run() != nil { // a hook has changed files
-		git("add", "-A")
-		git("commit", "-q", "-m", message)
+		runGit("add", "-A")
+		runGit("commit", "-q", "-m", message)
 	}
 }
 
-// git runs git in the working folder.
-func git(args ...string) {
+// runGit runs git in the working folder.
+func runGit(args ...string) {
 	out, err := exec.Command("git", args...).CombinedOutput()
 	if err != nil {
 		claudetest.Must(fmt.Errorf("git %v: %w: %s", args, err, out))

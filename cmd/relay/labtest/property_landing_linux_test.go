@@ -16,6 +16,7 @@ import (
 
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/reanchor/git"
 )
 
 // rounds is how many random nights TestLandingProperties makes. CI makes 40, .ci/long 1,000, a soak thousands:
@@ -193,7 +194,7 @@ func (l *lab) nothingLost(left []string) {
 	l.t.Helper()
 	kept := strings.Split(l.git("log", "--all", "--format=", "--name-only", "--diff-filter=d", "-m", "-z", "--", "tok"), "\x00")
 	for token := range strings.SplitSeq(strings.TrimSuffix(l.read(l.inHome("tokens")), "\x00"), "\x00") {
-		there := func(worktree string) bool { return project.Exists(filepath.Join(worktree, token)) }
+		there := func(worktree string) bool { return git.Exists(filepath.Join(worktree, token)) }
 		if !slices.Contains(kept, token) && !slices.ContainsFunc(left, there) {
 			l.t.Errorf("%q is lost", token)
 		}

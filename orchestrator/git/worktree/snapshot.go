@@ -15,10 +15,10 @@ import (
 
 // Snapshot has what stood in a checkout at one time: HEAD, the index, and all files that are tracked or not ignored.
 type Snapshot struct {
-	Branch, Head string   // Branch is "" when HEAD was detached
-	Commit       string   // has the files; its second parent has the index. HEAD when all was committed
-	Uncommitted  []string // paths
-	Large        []string // those of them that are in no copy, for their size
+	Head        string
+	Commit      string   // has the files; its second parent has the index. HEAD when all was committed
+	Uncommitted []string // paths
+	Large       []string // those of them that are in no copy, for their size
 
 	repo  *git.Repo
 	ref   string // leads to Commit; "" : a branch does
@@ -33,15 +33,11 @@ const (
 
 // TakeSnapshot makes a snapshot that ref leads to. No hook runs, and neither index nor files of the checkout are touched.
 func TakeSnapshot(ctx context.Context, repo *git.Repo, ref, index string) (*Snapshot, error) {
-	s := &Snapshot{repo: repo, index: index}
-	var err error
-	if s.Branch, err = repo.Branch(ctx); err == nil {
-		s.Head, err = repo.Head(ctx)
-	}
+	head, err := repo.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.Commit = s.Head
+	s := &Snapshot{Head: head, Commit: head, repo: repo, index: index}
 	status, err := repo.Run(ctx, git.Call{
 		Limit: git.MaxPrinted,
 		Args:  []string{"status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames"},

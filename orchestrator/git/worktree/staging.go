@@ -44,7 +44,10 @@ func (s *staging) all(ctx context.Context, fresh []string) (left []string, err e
 	}
 	all := slices.Concat(changed, fresh)
 	for _, p := range all {
-		s.open(p)
+		full := filepath.Join(s.run.Repo.Root(), filepath.FromSlash(p))
+		if info, err := os.Lstat(full); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o400 == 0 {
+			_ = os.Chmod(full, info.Mode().Perm()|0o400) // an agent has taken the permission; git does not take a file of another user
+		}
 	}
 	if s.halve(ctx, all) != nil {
 		return nil, refusal
@@ -114,14 +117,6 @@ func (s *staging) probe(ctx context.Context, paths []string) error {
 	}
 	_, err := s.run.Git(ctx, nil, args...)
 	return err
-}
-
-// open gives relay permission to read a file from which an agent has taken it.
-func (s *staging) open(p string) {
-	full := filepath.Join(s.run.Repo.Root(), filepath.FromSlash(p))
-	if info, err := os.Lstat(full); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o400 == 0 {
-		_ = os.Chmod(full, info.Mode().Perm()|0o400) // git does not take a file of another user
-	}
 }
 
 // readable reports whether a path is a file that can be read.

@@ -12,11 +12,11 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
 	"relay/runners"
 )
 
@@ -117,7 +117,7 @@ func (a *Attempt) diff(ctx context.Context, v *Viewer, out io.Writer) error {
 		fmt.Fprintf(v.app.Err, "relay: warning: the commits of attempt %d are gone; this is the change that it landed with\n", at.ID)
 		return p.Git.Patch(ctx, at.Landed+"^1", at.Landed, out, math.MaxInt)
 	}
-	if patch := p.File("runs", at.Run, at.Task, fmt.Sprint(at.ID), "changes.patch"); project.Exists(patch) {
+	if patch := p.File("runs", at.Run, at.Task, fmt.Sprint(at.ID), "changes.patch"); git.Exists(patch) {
 		_, err := copySummed(out, patch)
 		return err
 	}
@@ -141,13 +141,4 @@ func hasCommit(ctx context.Context, p *project.Project, commit string) bool {
 	}
 	_, err := p.Git.Tree(ctx, commit)
 	return err == nil
-}
-
-// review prints what reviewers said of an attempt, and how each acceptance criterion was proved.
-func (a *Attempt) review(v *Viewer) error {
-	if a.Receipt.Review == nil {
-		return a.without("attempt %d of %s was not reviewed, and its task has no acceptance criteria")
-	}
-	cli.Printer(v.app, v.project).Print(v.app.Out, taskText, "reviewed", a)
-	return nil
 }

@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"relay/cmd/relay/internal/project"
 	"relay/configs"
-	"relay/orchestrator/relayfiles"
+	"relay/epic/plaintext"
 	"relay/reanchor/git"
 )
 
 // localFile reports the person's own configuration when git has it or may come to have it.
 func checkLocalFile(ctx context.Context, c *checkup) {
-	if !project.Exists(filepath.Join(c.project.Root, configs.LocalFile)) {
+	if !git.Exists(filepath.Join(c.project.Root, configs.LocalFile)) {
 		return
 	}
 	_, err := c.project.Git.Run(ctx, git.Call{Args: []string{"ls-files", "--error-unmatch", "--", ":(top)" + configs.LocalFile}})
@@ -42,10 +41,10 @@ func checkUnread(c *checkup) {
 	for ; dir != root && len(dir) > len(root); dir = filepath.Dir(dir) {
 		for _, name := range []string{configs.SharedFile, configs.LocalFile} {
 			file := filepath.Join(dir, name)
-			if !project.Exists(file) {
+			if !git.Exists(file) {
 				continue
 			}
-			at := relayfiles.Relative(root, file)
+			at := plaintext.Relative(root, file)
 			c.add(Warn, "configuration", fmt.Sprintf("%s is not read: relay reads %s at the root of the repository", at, name),
 				fmt.Sprintf("write what it says into %s there", name))
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"relay/cmd/relay/internal/project"
+	"relay/reanchor/git"
 )
 
 // roomFor reports whether a disk has room for something besides what every run needs.
@@ -57,7 +58,7 @@ var errNotWritable = errors.New("cannot be written to")
 // folder tries to write where the ledger goes, and where git keeps commits and relay its locks.
 func checkFolder(c *checkup) {
 	dir := c.project.Dir
-	for !project.Exists(dir) && dir != c.project.Root {
+	for !git.Exists(dir) && dir != c.project.Root {
 		dir = filepath.Dir(dir)
 	}
 	folders := []string{dir}

@@ -91,7 +91,14 @@ func checkLedger(ctx context.Context, c *checkup) {
 		c.add(Warn, "ledger", "a run is active: "+terminal.HolderText(view.Holder), "relay status --watch")
 		return
 	}
-	checkOthers(ctx, c, view.Ledger)
+	// A run of this epic in another checkout of the repository, and what one has made.
+	err = relayfiles.EpicFree(c.project.Git, c.plan.Epic.ID, c.project.Dir)
+	if err == nil && c.project.Config.Relay.Isolation == string(engine.IsolationWorktree) {
+		err = relayfiles.RefuseForeign(ctx, c.project.Git, c.plan.Epic.ID, relayfiles.LedgerViewOf(view.Ledger, c.project.Dir))
+	}
+	if err != nil {
+		c.fail("epic", err)
+	}
 	addBase(ctx, c, view.Ledger)
 	counts := decide.CountTasks(view.Ledger, c.plan.Graph)
 	words := fmt.Sprintf("%d of %d completed", counts.Completed, counts.Total)
@@ -100,17 +107,6 @@ func checkLedger(ctx context.Context, c *checkup) {
 		return
 	}
 	c.add(OK, "ledger", words, "")
-}
-
-// otherCheckouts reports a run of this epic in another checkout of the repository, and for what one has made.
-func checkOthers(ctx context.Context, c *checkup, l *attempts.Ledger) {
-	err := relayfiles.EpicFree(c.project.Git, c.plan.Epic.ID, c.project.Dir)
-	if err == nil && c.project.Config.Relay.Isolation == string(engine.IsolationWorktree) {
-		err = relayfiles.RefuseForeign(ctx, c.project.Git, c.plan.Epic.ID, relayfiles.LedgerViewOf(l, c.project.Dir))
-	}
-	if err != nil {
-		c.fail("epic", err)
-	}
 }
 
 // addBase says what the integration branch lacks of the branch that the epic began from, and what the next run does about that.
@@ -165,7 +161,7 @@ func checkRules(ctx context.Context, c *checkup) {
 		fix = "set relay.hooks: true in .agents.yml for pre-commit, or " + fix
 	}
 	for _, p := range hookPrograms {
-		if runs || !project.Exists(filepath.Join(c.project.Root, p.file)) {
+		if runs || !git.Exists(filepath.Join(c.project.Root, p.file)) {
 			continue
 		}
 		found = append(found, p.name)
@@ -190,7 +186,7 @@ func hookless(ctx context.Context, c *checkup, hooks []string) {
 		return
 	}
 	why, fix := "there is no "+c.project.Rel(file), "install the hooks, as pre-commit install, husky or lefthook install do it"
-	if project.Exists(file) {
+	if git.Exists(file) {
 		why, fix = c.project.Rel(file)+" is not executable", "chmod +x "+plaintext.ShellWord(c.project.Rel(file))
 	}
 	c.add(Warn, "hooks", "relay.hooks is set, and no pre-commit hook runs: "+why, fix)

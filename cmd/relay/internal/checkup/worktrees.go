@@ -18,7 +18,6 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/provision"
-	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 	"relay/runners"
 )
@@ -50,7 +49,7 @@ func checkWorktrees(ctx context.Context, c *checkup) {
 		c.add(OK, "worktrees", branch+" is checked out here and stays where it is; relay goes on beside it", "")
 	}
 	checkCommits(ctx, c)
-	checkCopied(ctx, c)
+	checkCopied(c)
 	checkWorktreeFolder(ctx, c, addShared(ctx, c))
 }
 
@@ -123,7 +122,7 @@ func (c *checkup) setting(ctx context.Context, kind, key string) (value string, 
 }
 
 // copiedFiles checks that the files are there that every worktree shall get.
-func checkCopied(ctx context.Context, c *checkup) {
+func checkCopied(c *checkup) {
 	w := c.project.Config.Relay.Worktree
 	for _, list := range []struct {
 		key   string
@@ -139,20 +138,9 @@ func checkCopied(ctx context.Context, c *checkup) {
 				c.fail("worktrees", fmt.Errorf("%s: %s: %w", list.key, glob, err))
 			case len(names) == 0:
 				c.add(Warn, "worktrees", list.key+": there is no "+glob+" in this checkout", "make it, or take it out of "+list.key)
-			case len(names) == 1 && isTracked(ctx, c, names[0]):
-				c.add(Warn, "worktrees", list.key+": "+glob+" is in every commit, and so in every worktree", "take it out of "+list.key)
 			}
 		}
 	}
-}
-
-// tracked reports whether git knows a file.
-func isTracked(ctx context.Context, c *checkup, name string) bool {
-	_, err := c.project.Git.Run(ctx, git.Call{
-		Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: []string{"ls-files", "--error-unmatch", "--", name},
-	})
-	info, statErr := os.Lstat(filepath.Join(c.project.Root, filepath.FromSlash(name)))
-	return err == nil && statErr == nil && !info.IsDir()
 }
 
 // worktreeFolder checks the folder of the worktrees: whether git leaves it alone, and whether they find room, each with so many bytes
@@ -160,7 +148,7 @@ func isTracked(ctx context.Context, c *checkup, name string) bool {
 func checkWorktreeFolder(ctx context.Context, c *checkup, besides uint64) {
 	dir := c.project.Worktrees().Dir
 	if named := project.WorktreeDir(c.project); named != "" { // relay's own folder ignores itself
-		inside := relayfiles.Relative(c.project.Root, named)
+		inside := plaintext.Relative(c.project.Root, named)
 		_, err := c.project.Git.Run(ctx, git.Call{Args: []string{"check-ignore", "--quiet", "--", inside + "/1"}})
 		if err != nil && !filepath.IsAbs(inside) {
 			c.add(Warn, "worktrees", inside+" is not ignored: git status will list the worktrees", "add /"+inside+"/ to .gitignore")

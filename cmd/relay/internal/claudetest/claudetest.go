@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"relay/reanchor/git"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,23 +86,17 @@ func scenario(prompt string) string {
 		}
 	}
 	dir := filepath.Join(os.Getenv("HOME"), "claude")
-	if again := filepath.Join(dir, parts[1]+".review-again"); strings.Contains(prompt, "The agent's answer to them") && exists(again) {
+	if again := filepath.Join(dir, parts[1]+".review-again"); strings.Contains(prompt, "The agent's answer to them") && git.Exists(again) {
 		return again
 	}
 	for _, who := range []string{parts[1], "all"} {
 		for _, which := range []string{role + "." + number, role} {
-			if path := filepath.Join(dir, who+which); exists(path) {
+			if path := filepath.Join(dir, who+which); git.Exists(path) {
 				return path
 			}
 		}
 	}
 	return filepath.Join(dir, parts[1])
-}
-
-// exists reports whether there is a file. Package project has the same, with all of relay behind it.
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // answerRound returns the round of a conversation about a plan, by the folder of its prompt.

@@ -30,7 +30,12 @@ func tidy(cmd *cobra.Command) {
 		}
 		c.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
-				return argumentMistake(cmd, args)
+				wanted := strings.Fields(cmd.Use)[1:]
+				e := &terminal.UsageError{Message: cmd.CommandPath() + " needs " + strings.Join(wanted, " "), Hint: "type " + cmd.UseLine()}
+				if len(args) > len(wanted) {
+					e.Message = fmt.Sprintf("%s takes no argument %s", cmd.CommandPath(), terminal.Quote(args[len(wanted)]))
+				}
+				return e
 			}
 			if err := cmd.ValidateFlagGroups(); err != nil {
 				return exclusiveMistake(cmd)
@@ -38,16 +43,6 @@ func tidy(cmd *cobra.Command) {
 			return nil
 		}
 	}
-}
-
-// argumentMistake returns an error for missing or surplus arguments of a command.
-func argumentMistake(cmd *cobra.Command, args []string) error {
-	wanted := strings.Fields(cmd.Use)[1:]
-	e := &terminal.UsageError{Message: cmd.CommandPath() + " needs " + strings.Join(wanted, " "), Hint: "type " + cmd.UseLine()}
-	if len(args) > len(wanted) {
-		e.Message = fmt.Sprintf("%s takes no argument %s", cmd.CommandPath(), terminal.Quote(args[len(wanted)]))
-	}
-	return e
 }
 
 // exclusiveMistake names the flags that were given and exclude each other.

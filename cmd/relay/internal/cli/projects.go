@@ -9,7 +9,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/relayfiles"
+	"relay/epic/plaintext"
 )
 
 // Session returns the user's session for the project that a command works in. It fails when -C names no folder.
@@ -111,8 +111,8 @@ func (a *App) WarnBehind(ctx context.Context, p *project.Project) {
 
 // TellTop says that agents and checks run at the top of the repository, when the user is in a folder below it.
 func (a *App) TellTop(p *project.Project) {
-	if dir, err := filepath.EvalSymlinks(p.Session.Dir); err == nil && relayfiles.Relative(p.Root, dir) != "." {
-		fmt.Fprintf(a.Err, "relay: agents and checks run at the top of the repository, not in %s\n", relayfiles.Relative(p.Root, dir))
+	if dir, err := filepath.EvalSymlinks(p.Session.Dir); err == nil && plaintext.Relative(p.Root, dir) != "." {
+		fmt.Fprintf(a.Err, "relay: agents and checks run at the top of the repository, not in %s\n", plaintext.Relative(p.Root, dir))
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 	"relay/orchestrator/git/slot"
-	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 	"relay/runners/process"
 	"relay/runners/sandbox"
@@ -86,5 +86,5 @@ func CheckoutOfRun(ctx context.Context, a *App, p *project.Project) (top string,
 func isSameRepository(ctx context.Context, p *project.Project, folder string) bool {
 	git, err := git.Open(ctx, folder)
 	return err != nil || project.SameFile(git.CommonDir(), p.Git.CommonDir()) || slot.Borrows(p.Git, git) ||
-		relayfiles.Relative(git.Root(), p.Root) != p.Root
+		plaintext.Relative(git.Root(), p.Root) != p.Root
 }

@@ -50,7 +50,7 @@ func (o Clean) begin(ctx context.Context) (*ended, error) {
 		return nil, err
 	}
 	e := &ended{Project: p, release: func() {}}
-	if project.Exists(p.Dir) {
+	if git.Exists(p.Dir) {
 		lock, err := attempts.Hold(p.File(attempts.LockFile), attempts.Self("", o.App.Now()))
 		if held, ok := errors.AsType[*attempts.HeldError](err); ok {
 			held.Path = "" // it is the epic's own lock, as in every other command
@@ -115,7 +115,7 @@ func (o Clean) remove(ctx context.Context, finder finish.Remains, l finish.Lefto
 	if err == nil {
 		return true
 	}
-	l.Name, l.Why = relayfiles.Relative(finder.Git.Root(), l.Name), terminal.Message(err)
+	l.Name, l.Why = plaintext.Relative(finder.Git.Root(), l.Name), terminal.Message(err)
 	answer.Kept = append(answer.Kept, l)
 	fmt.Fprintf(o.App.Err, "relay: warning: %s %s stays: %v\n", l.Kind, l.Name, err)
 	return false

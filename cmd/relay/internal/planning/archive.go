@@ -16,6 +16,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/planner"
 	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
 )
 
 // epicFiles are what belongs to one epic, epic.yml first: without it nothing else counts as an epic.
@@ -63,7 +64,7 @@ func ArchiveOld(ctx context.Context, p *project.Project, opts ArchiveOptions, no
 
 // ArchiveRefusal returns the error with which Old would fail because of the epic that is there; nil when it would not.
 func ArchiveRefusal(p *project.Project, opts ArchiveOptions) error {
-	if !project.Exists(p.File(epicFiles[0])) {
+	if !git.Exists(p.File(epicFiles[0])) {
 		return nil
 	}
 	_, _, err := replaceable(p, opts)
@@ -72,7 +73,7 @@ func ArchiveRefusal(p *project.Project, opts ArchiveOptions) error {
 
 // there returns which files of an epic there are, each of its runs by itself: those in which a plan was made belong to none.
 func there(p *project.Project) []string {
-	names := each.Where(epicFiles, func(name string) (string, bool) { return name, project.Exists(p.File(name)) })
+	names := each.Where(epicFiles, func(name string) (string, bool) { return name, git.Exists(p.File(name)) })
 	runs, _ := os.ReadDir(p.File(attempts.RunsDir)) // what cannot be read is not moved
 	return append(names, each.Where(runs, func(e os.DirEntry) (string, bool) {
 		return filepath.Join(attempts.RunsDir, e.Name()), !planner.IsRun(e.Name())
@@ -120,7 +121,7 @@ func replaceable(p *project.Project, opts ArchiveOptions) (id string, ledger *at
 func archiveFolder(p *project.Project, id string, now time.Time) string {
 	stamp := now.UTC().Format("20060102T150405Z")
 	folder := p.File("archive", id+"-"+stamp)
-	for n := 2; project.Exists(folder); n++ {
+	for n := 2; git.Exists(folder); n++ {
 		folder = p.File("archive", fmt.Sprintf("%s-%s-%d", id, stamp, n))
 	}
 	return folder

@@ -18,8 +18,8 @@ import (
 	"relay/configs"
 	"relay/epic"
 	"relay/epic/each"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 	"relay/runners"
 	"relay/runners/command"
@@ -172,7 +172,7 @@ func (a *Agents) Program(name string) (string, error) {
 		if _, err := ReadFile(path, MaxScript); err != nil {
 			return "", &terminal.Hinted{Err: fmt.Errorf("script of %s: %w", name, err), Hint: "correct relay.agents." + name + ".script"}
 		}
-		return "plays " + relayfiles.Relative(a.root, path), nil
+		return "plays " + plaintext.Relative(a.root, path), nil
 	}
 	wanted := name
 	if agent.Type != "command" {

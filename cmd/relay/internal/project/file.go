@@ -57,9 +57,3 @@ func SameFile(a, b string) bool {
 	other, also := os.Stat(b)
 	return err == nil && also == nil && os.SameFile(one, other)
 }
-
-// Exists reports whether there is anything at a path, also a link that leads nowhere.
-func Exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}

@@ -53,7 +53,7 @@ func (p *Project) HeadFile() string { return StatePath(p.Session.Environ, "heads
 
 // EnsureIgnored keeps the folder of an epic that was written by hand out of git, before anything is written into it.
 func (p *Project) EnsureIgnored() error {
-	if Exists(p.File(attempts.LedgerFile)) || Exists(p.File(attempts.RunsDir)) || Exists(p.File(".gitignore")) {
+	if git.Exists(p.File(attempts.LedgerFile)) || git.Exists(p.File(attempts.RunsDir)) || git.Exists(p.File(".gitignore")) {
 		return nil
 	}
 	return ReplaceFile(p.File(".gitignore"), []byte("*\n"))

@@ -277,7 +277,7 @@ const ListedFolder = "epics"
 func Listed(p *Project) []string {
 	entries, _ := os.ReadDir(filepath.Join(p.Home, ListedFolder)) // none: there is no such epic
 	return each.Where(entries, func(e os.DirEntry) (string, bool) {
-		return e.Name(), e.IsDir() && Exists(filepath.Join(p.Home, ListedFolder, e.Name(), "epic.yml"))
+		return e.Name(), e.IsDir() && git.Exists(filepath.Join(p.Home, ListedFolder, e.Name(), "epic.yml"))
 	})
 }
 

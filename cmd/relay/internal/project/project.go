@@ -98,7 +98,7 @@ func Locate(ctx context.Context, s Session, flags map[string]any) (*Project, err
 func relativeProblems(root string, err error) error {
 	if problems, ok := errors.AsType[epic.Problems](err); ok {
 		for i := range problems {
-			problems[i].File = relayfiles.Relative(root, problems[i].File)
+			problems[i].File = plaintext.Relative(root, problems[i].File)
 		}
 	}
 	return err
@@ -139,7 +139,7 @@ func UserFile(environ []string) string {
 // relayDir returns the absolute path of relay's folder. A link on the way may not lead out of the repository: what is
 // written there would be hard to find.
 func relayDir(root, dir string, byDefault bool) (string, error) {
-	if byDefault && !Exists(filepath.Join(root, standardDir)) && Exists(filepath.Join(root, olderDir, "epic.yml")) {
+	if byDefault && !git.Exists(filepath.Join(root, standardDir)) && git.Exists(filepath.Join(root, olderDir, "epic.yml")) {
 		dir = olderDir
 	}
 	folder := filepath.Join(root, filepath.FromSlash(dir))
@@ -157,7 +157,7 @@ func relayDir(root, dir string, byDefault bool) (string, error) {
 		}
 		if !relayfiles.IsIn(real, base) {
 			return "", &terminal.Hinted{
-				Err:  fmt.Errorf("%s leads out of the repository, to %s", relayfiles.Relative(root, at), real),
+				Err:  fmt.Errorf("%s leads out of the repository, to %s", plaintext.Relative(root, at), real),
 				Hint: "remove the link, or set relay.dir to a folder inside the repository",
 			}
 		}
@@ -217,7 +217,7 @@ func WorktreeDir(p *Project) string {
 }
 
 // Rel returns a file's path as messages show it: from the root of the repository.
-func (p *Project) Rel(path string) string { return relayfiles.Relative(p.Root, path) }
+func (p *Project) Rel(path string) string { return plaintext.Relative(p.Root, path) }
 
 // BackupDir returns where a run keeps its copy of .git: of one checkout, and in that of one relay folder, for two runs can
 // share a checkout. Without a home it stays in relay's own folder.

@@ -8,6 +8,7 @@ import (
 
 	"relay/orchestrator/engine"
 	"relay/orchestrator/provision"
+	"relay/reanchor/git"
 )
 
 // BelowName names the folder below relay's own that has the worktrees if relay can write nowhere else.
@@ -35,7 +36,7 @@ func (s slotsPlace) folder() string {
 
 // Nearest returns the nearest folder above a path that is there already.
 func Nearest(path string) string {
-	for !Exists(path) && filepath.Dir(path) != path {
+	for !git.Exists(path) && filepath.Dir(path) != path {
 		path = filepath.Dir(path)
 	}
 	return path

@@ -16,6 +16,7 @@ import (
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/report"
 	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // ResumeOptions are the flags of relay resume.
@@ -66,7 +67,7 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 // addEpic adds what is known of the epic, if there is one, and returns its id, and what to do next. It warns of what it cannot read, and
 // adds the rest.
 func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reanchor.Session) (id string, next []string) {
-	if !project.Exists(p.File("epic.yml")) {
+	if !git.Exists(p.File("epic.yml")) {
 		return "", nil
 	}
 	s, err := status.Read(ctx, p, false)

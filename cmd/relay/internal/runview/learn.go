@@ -33,6 +33,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/decide"
+	"relay/reanchor/git"
 )
 
 // Finding is what an epic's agents have learned so far, and the files that would be changed for it.
@@ -108,7 +109,7 @@ func nearest(root, folder string) string {
 		if err != nil || !info.IsDir() {
 			break
 		}
-		if file := path.Join(at, briefing.LearningsFile); project.Exists(filepath.Join(root, filepath.FromSlash(file))) {
+		if file := path.Join(at, briefing.LearningsFile); git.Exists(filepath.Join(root, filepath.FromSlash(file))) {
 			name = file
 		}
 	}

@@ -28,6 +28,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/cmd/relay/internal/trust"
 	"relay/epic/plaintext"
+	"relay/reanchor/git"
 	"relay/runners"
 )
 
@@ -53,7 +54,7 @@ var forms = map[string]struct {
 func choose() string {
 	for _, name := range Forms {
 		_, err := exec.LookPath(forms[name].program)
-		if err == nil && (name != "systemd" || project.Exists("/run/systemd/system")) {
+		if err == nil && (name != "systemd" || git.Exists("/run/systemd/system")) {
 			return name
 		}
 	}
@@ -99,7 +100,7 @@ func Run(ctx context.Context, o Options) error {
 	fmt.Fprintf(o.App.Out, "then relay runs:\n%s\n", strings.TrimSpace(begin))
 	next, _ := project.Deadline(o.At, o.App.Now())
 	fmt.Fprintf(o.App.Out, "\nnext: %s, every day until relay schedule --remove %s\n", next.Format("Mon 2006-01-02 15:04 MST"), n.Name)
-	if n.Form == "systemd" && !project.Exists("/var/lib/systemd/linger/"+o.App.Lookup("USER")) {
+	if n.Form == "systemd" && !git.Exists("/var/lib/systemd/linger/"+o.App.Lookup("USER")) {
 		fmt.Fprintln(o.App.Out, "systemd stops your timers when you log out; loginctl enable-linger keeps them")
 	}
 	if err == nil && (o.Yes || o.App.CanAsk() && o.App.Confirm("write it?")) {

@@ -13,6 +13,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/epic/plaintext"
 	"relay/orchestrator/report"
+	"relay/reanchor/git"
 )
 
 // List is the state of a playlist, as the ledgers of its epics have it: relay status --playlist --json prints it.
@@ -85,7 +86,7 @@ func readListed(ctx context.Context, e *project.ListedEpic) (*Listed, error) {
 	p := e.Project
 	one := &Listed{ID: e.Plan.Epic.ID, Title: e.Plan.Epic.Title, File: p.Rel(e.Source), Flag: p.EpicFlag()}
 	var err error
-	if !project.Exists(p.File(attempts.LedgerFile)) && !project.Exists(p.File(attempts.RunsDir)) {
+	if !git.Exists(p.File(attempts.LedgerFile)) && !git.Exists(p.File(attempts.RunsDir)) {
 		one.Status = New(e.Plan, &attempts.View{Ledger: &attempts.Ledger{}}, p.Config.Relay.MaxAttemptsPerTask, false)
 	} else if one.Status, err = Read(ctx, p, false); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
+	"relay/reanchor/git"
 )
 
 // notBegunFile holds, in the folder of an epic, why the last relay work could not begin. A run that began later makes it void.
@@ -32,7 +33,7 @@ func RecordNotBegun(p *project.Project, at time.Time, err error) (said string) {
 	}
 	say := func(s string) string { return p.Redactor().Text(strings.ReplaceAll(s, "\n", "; ")) }
 	last := notBegun{at.UTC(), say(d.Messages[0]), say(d.Hint)}
-	if project.Exists(p.File("epic.yml")) && p.EnsureIgnored() == nil {
+	if git.Exists(p.File("epic.yml")) && p.EnsureIgnored() == nil {
 		if content, err := json.Marshal(last); err == nil {
 			_ = project.ReplaceFile(p.File(notBegunFile), append(content, '\n')) // the user has seen the error
 		}
