@@ -8,10 +8,8 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"time"
 
 	"relay/attempts/internal/durable"
-	"relay/review"
 )
 
 // bigEvent is where an event's texts are cut, so that what an agent says cannot fill the disk or the memory.
@@ -49,15 +47,10 @@ func encode(dst []byte, e Event) ([]byte, Event, error) {
 // read in a moment.
 func decode(text []byte, e *Event) error {
 	*e = Event{}
-	return decodeTo(text, e, e)
-}
-
-// decodeTo reads a line into what holds an event.
-func decodeTo[T any](text []byte, to *T, e *Event) error {
 	if bytes.Contains(text, []byte(`"steps":`)) {
 		e.Steps = make([]Step, 0, 1) // the decoder begins with room for ten
 	}
-	err := durable.Unmarshal(text, to)
+	err := durable.Unmarshal(text, e)
 	if len(e.Steps) == 0 {
 		e.Steps = nil
 	}
@@ -69,33 +62,6 @@ func decodeTo[T any](text []byte, to *T, e *Event) error {
 		if r := e.Steps[i].Rules; r != nil {
 			r.Jobs = min(max(r.Jobs, 0), MaxJobs)
 		}
-	}
-	return err
-}
-
-// decodeKnown reads the text of a line that the ledger has: of how an attempt ended only what views draw over time.
-func decodeKnown(text []byte, e *Event) error {
-	var k struct {
-		Event
-
-		Landing *struct{} `json:"landing"`
-		Ended   *struct {
-			Result  Result    `json:"result"`
-			Outcome Outcome   `json:"outcome"`
-			Seen    time.Time `json:"seen"`
-			Receipt struct {
-				ErrorCategory Category        `json:"error_category"`
-				ErrorSummary  string          `json:"error_summary"`
-				Verdict       review.Decision `json:"quality_gate_verdict"`
-			} `json:"receipt"`
-		} `json:"ended"`
-	}
-	err := decodeTo(text, &k, &k.Event)
-	if *e = k.Event; k.Ended != nil && err == nil {
-		r := k.Ended.Receipt
-		e.Ended = &Ended{Result: k.Ended.Result, Outcome: k.Ended.Outcome, Seen: k.Ended.Seen}
-		e.Ended.Receipt = Receipt{ErrorCategory: r.ErrorCategory, ErrorSummary: r.ErrorSummary, Verdict: r.Verdict}
-		canonical(e, true)
 	}
 	return err
 }

@@ -136,7 +136,7 @@ func everyEvent(fsys durable.FS) ([]Event, error) {
 	}
 	var events []Event
 	for _, l := range logs {
-		if _, err := l.replay(fsys, 0, 0, func(e Event) error {
+		if _, err := l.replay(fsys, 0, func(e Event) error {
 			events = append(events, e)
 			return nil
 		}); err != nil {
@@ -371,7 +371,7 @@ func TestFullDiskIsRecorded(t *testing.T) {
 		c, err := load(disk, Options{Epic: e, Graph: g}, false)
 		must(t, err)
 		var events []Event
-		_, err = c.log.logs[0].replay(disk, 0, 0, func(e Event) error {
+		_, err = c.log.logs[0].replay(disk, 0, func(e Event) error {
 			events = append(events, e)
 			return nil
 		})

@@ -94,11 +94,11 @@ func (m *Memory) Counts() map[Status]int { return m.fold.tasks.counts }
 
 // Replay calls f with every event there is, in order, without writing anything. Lines that cannot be read are left
 // out; types that are not known are passed on.
-func Replay(dir string, f func(Event) error) error { return NewTail(dir, nil).Next(f) }
+func Replay(dir string, f func(Event) error) error { return NewTail(dir).Next(f) }
 
 // LastEvent returns the number of the last event of an epic, or 0 when there is none. It reads the newest log only.
 func LastEvent(dir string) (seq uint64, err error) {
-	t := NewTail(dir, nil)
+	t := NewTail(dir)
 	t.newest = true
 	err = t.Next(func(e Event) error {
 		seq = max(seq, e.Seq)
@@ -112,18 +112,10 @@ type Tail struct {
 	dir    string
 	read   map[string]int64 // by run: so many bytes of its log
 	newest bool             // only the newest log
-	known  uint64           // of events up to here only what views draw over time is read
 }
 
-// NewTail returns a tail that begins with the first event. Of the ends of attempts that a ledger has, it reads only what views draw over
-// time; nil: it reads all.
-func NewTail(dir string, has *Ledger) *Tail {
-	t := &Tail{dir: dir, read: map[string]int64{}}
-	if has != nil {
-		t.known = has.Folded.Seq
-	}
-	return t
-}
+// NewTail returns a tail that begins with the first event.
+func NewTail(dir string) *Tail { return &Tail{dir: dir, read: map[string]int64{}} }
 
 // Next calls f with every event since the last call, in order, as [Replay] does. After an error it repeats events.
 func (t *Tail) Next(f func(Event) error) error {
@@ -140,22 +132,18 @@ func (t *Tail) Next(f func(Event) error) error {
 		if l.odd || l.first == 0 || t.newest && i < len(logs)-1 { // events of an empty one come after those of all others
 			continue
 		}
-		if t.read[l.run], err = l.replay(disk, t.read[l.run], t.known, f); err != nil {
+		if t.read[l.run], err = l.replay(disk, t.read[l.run], f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// replay calls f with the events from an offset on, and returns where it ended. Of those up to known it reads a part.
-func (l *logFile) replay(fsys durable.FS, from int64, known uint64, f func(Event) error) (end int64, err error) {
+// replay calls f with the events from an offset on, and returns where it ended.
+func (l *logFile) replay(fsys durable.FS, from int64, f func(Event) error) (end int64, err error) {
 	var e Event
 	tail, err := l.lines(fsys, from, func(line *durable.Line) error {
-		read := decode
-		if line.Seq <= known {
-			read = decodeKnown
-		}
-		if read(line.Text, &e) != nil {
+		if decode(line.Text, &e) != nil {
 			return nil //nolint:nilerr // it skips lines that are not events, as the ledger does
 		}
 		return f(e)

@@ -115,27 +115,16 @@ func (h *history) recall(relay string) {
 	}
 	s.Ledger.Tasks = make(map[string]*TaskRecord, len(s.IDs))
 	for i := range s.Attempts {
-		s.Attempts[i].share()
+		s.Attempts[i].Receipt.FilesChanged = slices.Clone(s.Attempts[i].Receipt.FilesChanged) // without room for ten
+		for _, text := range []*string{&s.Attempts[i].Run, &s.Attempts[i].Base, &s.Attempts[i].Sealed} { // most have the same
+			*text = unique.Make(*text).Value()
+		}
 	}
 	for i, id := range s.IDs {
 		rec, n := &s.Records[i], s.Tries[i]
-		rec.Attempts, s.Attempts = s.Attempts[:n:n], s.Attempts[n:]
-		s.Ledger.Tasks[id] = rec
+		rec.Attempts, s.Attempts, s.Ledger.Tasks[id] = s.Attempts[:n:n], s.Attempts[n:], rec
 	}
 	h.fold, h.skipped, h.high = newFold(nil, &s.Ledger), s.Next-1, s.Next-1
 	h.links.Again(h.skipped)
 	h.fold.jobs, h.fold.base, h.fold.bases, h.fold.written = s.Jobs, s.Base, s.Base, s.Written
-}
-
-// share keeps texts that most attempts have once, and lists without the room that the decoder begins with.
-func (a *Attempt) share() {
-	a.Receipt.FilesChanged = slices.Clone(a.Receipt.FilesChanged)
-	texts := []*string{&a.Run, &a.Base, &a.Sealed, &a.Runner, &a.Model, (*string)(&a.Result), (*string)(&a.Outcome), &a.Cause}
-	for i := range a.Receipt.Checks {
-		c := &a.Receipt.Checks[i]
-		texts = append(texts, &c.Name, &c.Phase, (*string)(&c.Attribution))
-	}
-	for _, text := range texts {
-		*text = unique.Make(*text).Value()
-	}
 }

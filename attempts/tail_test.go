@@ -11,7 +11,7 @@ func TestTail(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 3)
 	s := b.open(t, "20260101T000000Z-aa")
-	tail := NewTail(b.dir, nil)
+	tail := NewTail(b.dir)
 	seen := func() (list []uint64) {
 		t.Helper()
 		if err := tail.Next(func(e Event) error { list = append(list, e.Seq); return nil }); err != nil {

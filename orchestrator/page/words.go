@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/orchestrator/decide"
@@ -20,9 +21,9 @@ type Words struct {
 // Said returns the words of a night.
 func Said(n *view.Night, o Options) Words { return Words{n, times{o.Zone}, &o} }
 
-// headline says how the run ended.
+// headline says how the run ended, after words that say that it has.
 func headline(n *view.Night) string {
-	return report.Ended(decide.EndReason(n.Run.Reason), *n.Run.ExitCode, n.Counts[view.Look])
+	return strings.TrimPrefix(report.Ended(decide.EndReason(n.Run.Reason), *n.Run.ExitCode, n.Counts[view.Look]), "done: ")
 }
 
 // Sentences returns the sentence, and what to do first.

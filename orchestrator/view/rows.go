@@ -298,6 +298,9 @@ func (r *Row) Commands() []Command {
 	return append([]Command{*r.First}, r.Choices...)
 }
 
+// Cause says in short why the task needs a person: the line that tells most, or what relay says.
+func (r *Row) Cause() string { return append(slices.Clip(r.Telling), r.Why)[0] }
+
 // Waiters says which tasks wait for the one of the row; "": none does.
 func (r *Row) Waiters() string {
 	switch n := r.FreesAll; {

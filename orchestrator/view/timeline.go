@@ -16,8 +16,8 @@ type line struct {
 	wait  *Span            // of the run; nil: none goes on
 	pause *Span
 	cools map[string]*Span // by agent
-	rules *attempts.Rules // of the newest run
-	began attempts.Step   // its first step
+	rules *attempts.Rules  // of the newest run
+	began attempts.Step    // its first step
 }
 
 // work is an attempt under way.

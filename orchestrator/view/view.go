@@ -105,7 +105,7 @@ const (
 	AgentFree  WaitKind = "free" // it may be asked again
 )
 
-// Sentence has the parts of the first line: "33 of 40 tasks done, 2 to look at, 3 more need you, 2 running, 2 waiting. Answer T26 first:
+// Sentence has the parts of the first line: "33 of 40 tasks done (2 to look at), 3 more need you, 2 running, 2 waiting. Answer T26 first:
 // T38 waits for it." All but the looks add up to the tasks.
 type Sentence struct {
 	Done    int    `json:"done"` // those to look at included

@@ -75,12 +75,12 @@ func TestNights(t *testing.T) {
 func TestSentence(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]view.Sentence{
-		"0 of 1 task done.":                                             {Total: 1},
-		"1 of 2 tasks done, 1 running.":                                 {Done: 1, Total: 2, Running: 1},
-		"All 4 tasks done, 1 to look at. Look at T2.":                   {Done: 4, Total: 4, Looks: 1, Start: "Look at T2"},
-		"31 of 40 tasks done, 2 to look at, 9 waiting.":                 {Done: 31, Total: 40, Looks: 2, Waiting: 9},
-		"0 of 9 tasks done, 3 need you, 2 running, 4 waiting. Do: it.":  {Total: 9, Running: 2, NeedYou: 3, Waiting: 4, Start: "Do: it"},
-		"7 of 9 tasks done, 1 to look at, 1 more needs you, 1 running.": {Done: 7, Total: 9, Looks: 1, Running: 1, NeedYou: 1},
+		"0 of 1 task done.":                                              {Total: 1},
+		"1 of 2 tasks done, 1 running.":                                  {Done: 1, Total: 2, Running: 1},
+		"All 4 tasks done (1 to look at). Look at T2.":                   {Done: 4, Total: 4, Looks: 1, Start: "Look at T2"},
+		"31 of 40 tasks done (2 to look at), 9 waiting.":                 {Done: 31, Total: 40, Looks: 2, Waiting: 9},
+		"0 of 9 tasks done, 3 need you, 2 running, 4 waiting. Do: it.":   {Total: 9, Running: 2, NeedYou: 3, Waiting: 4, Start: "Do: it"},
+		"7 of 9 tasks done (1 to look at), 1 more needs you, 1 running.": {Done: 7, Total: 9, Looks: 1, Running: 1, NeedYou: 1},
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -38,12 +38,12 @@ func (s Sentence) String() string {
 	}
 	need := plaintext.Verb(s.NeedYou, "needs you", "need you")
 	if s.Looks > 0 {
-		need = "more " + need
+		said, need = said+fmt.Sprintf(" (%d to look at)", s.Looks), "more "+need
 	}
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{s.Looks, "to look at"}, {s.NeedYou, need}, {s.Running, "running"}, {s.Waiting, "waiting"}} {
+	}{{s.NeedYou, need}, {s.Running, "running"}, {s.Waiting, "waiting"}} {
 		if part.n > 0 {
 			said += fmt.Sprintf(", %d %s", part.n, part.what)
 		}

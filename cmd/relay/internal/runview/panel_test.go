@@ -31,7 +31,7 @@ func TestPanel(t *testing.T) {
 	p.take(decide.Update{Kind: decide.Activity, Task: "T39", Text: "Bash \x1b[2J go test"})
 	p.take(decide.Update{Kind: decide.Used, Task: "T40", Usage: attempts.Usage{InputTokens: 45_000, CachedTokens: 5000}})
 	at := func(d time.Duration) string { return now.Add(d).Format("15:04") }
-	want := `[################....] 33 of 40 tasks done, 2 to look at, 3 more need you, 2 running, 2 waiting. Answer T26 first: T38 waits for it.
+	want := `[################....] 33 of 40 tasks done (2 to look at), 3 more need you, 2 running, 2 waiting. Answer T26 first: T38 waits for it.
   8h02m, 18.60 USD of 50.00, done about ` + at(2*time.Hour) + " (" + at(time.Hour) + " to " + at(4*time.Hour) + `), $23 (20 to 31) of 50
   T39 1/3 codex, 39m00s, 0.75 USD: Bash \u001b[2J go test
   T40 1/3 claude, 25m00s, 40k tokens: Change log and notes`

@@ -47,11 +47,11 @@ type part struct {
 }
 
 const (
-	every      = time.Second      // the log is read
-	share      = 150              // of the time that is spent on it, at most
-	longest    = 5 * time.Second  // between two times that the log is read: a busy machine makes reading slow
-	mostQuiet  = time.Minute      // a page without events is this old at most: some of it depends on the time
-	mostPicked = 500              // tasks, up to which the page of the night has the pictures
+	every      = time.Second     // the log is read
+	share      = 150             // of the time that is spent on it, at most
+	longest    = 5 * time.Second // between two times that the log is read: a busy machine makes reading slow
+	mostQuiet  = time.Minute     // a page without events is this old at most: some of it depends on the time
+	mostPicked = 500             // tasks, up to which the page of the night has the pictures
 )
 
 // follow keeps what is shown up to date until ctx is done.

@@ -46,7 +46,7 @@ func Follow(ctx context.Context, p *project.Project, run string, viewer bool) (*
 const (
 	longLog    = 5000
 	readLimit  = 39 << 20
-	heapGrowth = 5
+	heapGrowth = 6
 )
 
 // Old reports whether the night is one before the newest.
@@ -74,7 +74,7 @@ func (f *Follower) begin(ctx context.Context) error {
 		pl = project.RunPlan(f.Project, f.run, pl)
 	}
 	f.Plan, f.Warnings, f.held = pl, append(f.Project.Damage, v.Warnings...), v.Running
-	f.Model, f.Last, f.tail = view.New(Input(f.Project, pl, v, f.run)), 0, attempts.NewTail(f.Project.Dir, v.Ledger)
+	f.Model, f.Last, f.tail = view.New(Input(f.Project, pl, v, f.run)), 0, attempts.NewTail(f.Project.Dir)
 	if f.unread = !f.Old() && runOf(v).State != report.Crashed && v.Ledger.Folded.Seq > longLog; !f.unread { // only its last event says when
 		defer f.settle()
 		_, _, err = f.take(nil)

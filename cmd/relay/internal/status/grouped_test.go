@@ -78,8 +78,10 @@ func TestLongEpicIsGrouped(t *testing.T) {
   relay status --all lists every task
 
 needs you:
-  relay show T7      what it is about;  relay ungate T7 to try again
-  relay show T9      what it is about;  relay ungate T9 to try again
+  T7: waits for a person: long long long long long long long long long long lon…
+    relay show T7    what it is about;  relay ungate T7 to try again
+  T9: waits for a person
+    relay show T9    what it is about;  relay ungate T9 to try again
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

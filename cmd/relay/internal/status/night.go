@@ -11,7 +11,7 @@ import (
 // Builder returns the model of a night that all views show, of the run that ends it; "" is the newest. It has read all logs, and knows
 // the last event in them.
 func Builder(p *project.Project, pl *project.Plan, v *attempts.View, run string) (*view.Builder, error) {
-	f := &Follower{Model: view.New(Input(p, pl, v, run)), tail: attempts.NewTail(p.Dir, v.Ledger)}
+	f := &Follower{Model: view.New(Input(p, pl, v, run)), tail: attempts.NewTail(p.Dir)}
 	_, _, err := f.take(nil)
 	return f.Model, err
 }

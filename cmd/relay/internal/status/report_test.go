@@ -166,8 +166,10 @@ func TestNeedsAreAligned(t *testing.T) {
 	Printer{}.Print(&out, "", "needs", s)
 	want := `
 needs you:
-  relay show T2       what it is about;  relay ungate T2 to try again
-  relay show T10      what it is about;  relay ungate T10 to try again
+  T2: waits for a person
+    relay show T2     what it is about;  relay ungate T2 to try again
+  T10: waits for a person
+    relay show T10    what it is about;  relay ungate T10 to try again
 `
 	if got := out.String(); got != want {
 		t.Errorf("got %q, want %q", got, want)

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unmapCode takes the program's code out of the memory of the process: most of it ran only at the start. What runs again comes back from
-// the page cache, where it stays. Nothing ever writes to these pages.
+// unmapCode takes the program's code out of the memory of the process: most of it ran only at the start. The kernel brings back from the
+// page cache the pages that run again. Nothing ever writes to them.
 func unmapCode() {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
+
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/page"
@@ -117,10 +119,26 @@ func (l *list) items() (items []item) {
 
 // height returns the lines of an item.
 func (l *list) height(it item) int {
-	if it.row != nil && it.group == view.NeedsYou && (l.isWide() || it.row.ID == l.selected) {
-		return 2
+	if it.row == nil || it.group != view.NeedsYou || !l.isWide() && it.row.ID != l.selected {
+		return 1
+	} else if l.isCut(it) {
+		return 3
 	}
-	return 1
+	return 2
+}
+
+// columns returns how many columns title and reason of a row have.
+func (l *list) columns(right string, width int) (title, says int) {
+	rest := max(width-l.idWidth-5-len(right)-2, 0)
+	title = min(rest*45/100, 44)
+	return title, max(rest-title-2, 0)
+}
+
+// isCut reports whether the row of the selected task has no room for its reason, and no pane is beside it.
+func (l *list) isCut(it item) bool {
+	right, says := l.says(it)
+	_, room := l.columns(right, l.w)
+	return !l.isWide() && displaywidth.String(says) > room
 }
 
 // most returns how many rows of a group are shown, below so many lines of others.
@@ -184,11 +202,10 @@ func (l *list) drawItem(it item, width int) []string {
 	symbol, _ := terminal.Symbols(r.State, l.style.ascii)
 	begin := l.idWidth + 5
 	right, says := l.says(it)
-	rest := max(width-begin-len(right)-2, 0)
-	title := min(rest*45/100, 44)
-	text := cell(plaintext.Fit(r.Title, title), title) + "  " + cut(says, max(rest-title-2, 0))
+	title, room := l.columns(right, width)
+	text := cell(plaintext.Fit(r.Title, title), title) + "  " + cut(says, room)
 	if says == "" {
-		text = plaintext.Fit(r.Title, rest)
+		text = plaintext.Fit(r.Title, title+2+room)
 	}
 	line := " " + cell(plaintext.Fit(r.ID, l.idWidth), l.idWidth) + "  " + spread(text, right, width-begin)
 	if r == l.row {
@@ -196,10 +213,13 @@ func (l *list) drawItem(it item, width int) []string {
 	} else {
 		line = " " + coloured(it.group, symbol) + cut(line, width-2)
 	}
+	lines, indent := []string{line}, strings.Repeat(" ", min(begin, width))
 	if l.height(it) == 1 {
-		return []string{line}
+		return lines
+	} else if l.isCut(it) {
+		lines = append(lines, indent+cut(says, width-begin))
 	}
-	return []string{line, strings.Repeat(" ", min(begin, width)) + spread(firstOf(r, r == l.row), r.Waiters(), width-begin)}
+	return append(lines, indent+spread(firstOf(r, r == l.row), r.Waiters(), width-begin))
 }
 
 // says returns what stands at the right end of a row, and beside the title.
@@ -207,11 +227,8 @@ func (l *list) says(it item) (right, says string) {
 	r := it.row
 	switch it.group {
 	case view.NeedsYou:
-		if says = r.Why; len(r.Telling) > 0 {
-			says = r.Telling[0]
-		}
-		if n := len(r.Also); n > 0 {
-			says = fmt.Sprintf("and %d more: %s", n, says)
+		if says = r.Cause(); len(r.Also) > 0 {
+			says = fmt.Sprintf("and %d more: %s", len(r.Also), says)
 		}
 		return string(r.State), says
 	case view.Working:
