@@ -74,8 +74,8 @@ func clis(p *project.Project, tasks []epic.Task) []string {
 	return each.Of(p.Agents.AllAsked(tasks), func(a project.Asked) string { return HeldAs(p, a.Name) })
 }
 
-// HeldAs returns the CLI that the sandbox takes an agent for: its type, or the program of a command that the sandbox knows. It returns "" for an agent that keeps
-// no state or whose state the user names, and for other commands their name, marked so that it is not a CLI's.
+// HeldAs returns the CLI that the sandbox takes an agent for: its type, or the program of a command that the sandbox knows. It returns ""
+// for an agent that keeps no state or whose state the user names, and for other commands their name, marked so that it is not a CLI's.
 func HeldAs(p *project.Project, name string) string {
 	agent := p.Config.Relay.Agents[name]
 	program := filepath.Base(append(agent.Argv, name)[0])
