@@ -105,7 +105,6 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.set(Private, "/tmp", "/var/tmp", "/dev/shm", s.Temp)
 	r.set(Hidden, append(below(home, secret...), "/run")...)
 	r.set(ReadOnly, running...)
-	r.set(map[bool]Mode{true: Private}[s.Kind == Bubblewrap], r.variable("XDG_RUNTIME_DIR")) // without the sockets of services
 	if p.Role == SetUp {
 		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))
 	} else if s.Setting == Require { // else its packages need what the user's do
@@ -190,6 +189,7 @@ func (r *ruleset) own(s *Sandbox) {
 	if temp := r.variable("TMPDIR"); temp != "" && temp != s.Temp {
 		r.set(Writable, temp)
 	}
+	r.env = append(r.env, "XDG_RUNTIME_DIR="+cmp.Or(r.variable("TMPDIR"), s.Temp)) // the user's has the sockets of services
 	result := r.variable("RELAY_RESULT")
 	progress := filepath.Join(result, "../../../progress.jsonl")
 	if filepath.IsAbs(result) {

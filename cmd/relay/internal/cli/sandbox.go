@@ -72,12 +72,12 @@ func CheckSandbox(ctx context.Context, p *project.Project, tasks []epic.Task) er
 
 // clis returns the CLIs of the agents that tasks may be given to, and of their reviewers.
 func clis(p *project.Project, tasks []epic.Task) []string {
-	return each.Of(p.Agents.AllAsked(tasks), func(a project.Asked) string { return CLIOf(p, a.Name) })
+	return each.Of(p.Agents.AllAsked(tasks), func(a project.Asked) string { return HeldAs(p, a.Name) })
 }
 
-// CLIOf returns the CLI of an agent: its type, or the program of a command that the sandbox knows. It returns "" for an agent that keeps
-// no state or whose state the user names, and for other commands their name, marked so that it is not a CLI's.
-func CLIOf(p *project.Project, name string) string {
+// HeldAs returns the CLI that the sandbox takes an agent for: its type, or the program of a command that the sandbox knows. It returns ""
+// for an agent that keeps no state or whose state the user names, and for other commands their name, marked so that it is not a CLI's.
+func HeldAs(p *project.Project, name string) string {
 	agent := p.Config.Relay.Agents[name]
 	program := filepath.Base(append(agent.Argv, name)[0])
 	switch {
@@ -101,7 +101,7 @@ type walled struct {
 
 // Walled returns a supervisor that starts processes in the sandbox: those of an agent, or others if agent is "".
 func Walled(ctx context.Context, p *project.Project, sup process.Supervisor, agent string) process.Supervisor {
-	return walled{sup, Sandbox(ctx, p), CLIOf(p, agent), inHome(p, p.Config.Relay.Agents[agent].SandboxWrite)}
+	return walled{sup, Sandbox(ctx, p), HeldAs(p, agent), inHome(p, p.Config.Relay.Agents[agent].SandboxWrite)}
 }
 
 // Start implements [process.Supervisor].
@@ -109,7 +109,8 @@ func (w walled) Start(ctx context.Context, cmd process.Command) (_ process.Proce
 	if cmd.CLI = cmp.Or(cmd.CLI, w.cli); cmd.Wall != nil {
 		return w.Supervisor.Start(ctx, cmd)
 	}
-	of := sandbox.Process{Role: cmd.Role, CLI: cmd.CLI, Dir: cmd.Dir, Env: cmd.Env, Run: cmd.Argv[len(cmd.Argv)-1], Allow: cmd.Allow, Write: w.write}
+	of := sandbox.Process{Role: cmd.Role, CLI: cmd.CLI, Dir: cmd.Dir, Env: cmd.Env, Allow: cmd.Allow, Write: w.write}
+	of.Run = cmd.Argv[len(cmd.Argv)-1]
 	if cmd.Wall, err = w.box.Wall(of); err != nil {
 		return nil, err
 	}

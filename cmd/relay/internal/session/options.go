@@ -92,7 +92,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 			SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 		},
 		AgentOf: p.Agents.BriefFacts, CLIOf: p.Agents.CLIOf, Model: c.Model,
-		Outside: func(name string) bool { return box.Holds("") && !box.Holds(cli.CLIOf(p, name)) },
+		Outside: func(name string) bool { return box.Holds("") && !box.Holds(cli.HeldAs(p, name)) },
 		Records: p.Records(), Sessions: project.SessionOptions(p, pl), Settings: project.LedgerSettings(p.Config), Head: p.HeadFile(),
 		Engines: o.App.Engines, Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
 	}
