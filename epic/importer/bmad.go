@@ -27,6 +27,7 @@ func claimsBmad(s source) bool {
 	case ".md":
 		files, story := bmadFiles(s, path.Dir(s.name)), bmadFile.MatchString(name)
 		first := !story || slices.Min(slices.Collect(maps.Values(files))) == s.name
+		first = first && !boxesOpen.MatchString(strings.TrimSuffix(name, ".md")) // TODO.md may name stories
 		return first && len(markdown.Stories(s.list)) > 0 && (s.unclaimed() || story && len(files) > 1 && !s.isOwn())
 	}
 	return false

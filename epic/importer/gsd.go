@@ -39,8 +39,8 @@ func claimsGsd(s source) bool {
 	})
 }
 
-// readGsd reads .planning/ROADMAP.md of GSD, or the plans of one phase. The plans of a phase, listed there or in its folder, are its tasks: each waits for those
-// that its file names, else for the one before it. A phase without plans is a task itself. A phase waits for those
+// readGsd reads .planning/ROADMAP.md of GSD, or the plans of one phase. Those of a phase, listed there or in its folder, are its tasks:
+// each waits for those that its file names, else for the one before it. A phase without plans is a task itself. A phase waits for those
 // it depends on. A plan with a summary is done; one that is not autonomous needs a person.
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")

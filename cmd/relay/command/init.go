@@ -155,15 +155,8 @@ func runInit(ctx context.Context, opts initOptions) error {
 	if err != nil {
 		return err
 	}
-	plan, err := planning.ReadPlan(ctx, p, planning.PlanRequest{
-		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Group: opts.group, Checks: opts.checks, Now: a.Now(),
-		GitHub: opts.issues.In(p),
-	})
-	if file := opts.offer(p, plan, err); file != "" {
-		with := planning.Options{App: a, Rounds: planning.DefaultRounds, Force: opts.force}
-		return runPlan(ctx, planOptions{Options: with, checks: opts.checks}, []string{file})
-	}
-	if err != nil {
+	plan, err := opts.read(ctx, p)
+	if plan == nil {
 		return err
 	}
 	planning.ProposeGroups(a, plan, opts.yes, !opts.json && !opts.dryRun)
@@ -212,14 +205,23 @@ func runInit(ctx context.Context, opts initOptions) error {
 	return printInit(a.Out, plan, answer)
 }
 
-// offer offers that an agent reads the plan, and returns its file if a person wants that. A person is asked where an epic would be written.
-func (o *initOptions) offer(p *project.Project, plan *importer.Plan, failed error) string {
+// read returns the plan as rules read it; nil if they cannot, or if an agent has read it, as a person at a terminal wanted.
+func (o *initOptions) read(ctx context.Context, p *project.Project) (*importer.Plan, error) {
+	a := o.app
+	plan, err := planning.ReadPlan(ctx, p, planning.PlanRequest{
+		Written: o.blueprint, Path: a.Path(o.blueprint), From: o.from, Group: o.group, Checks: o.checks, Now: a.Now(), GitHub: o.issues.In(p),
+	})
 	if o.from != "" {
-		return ""
+		return plan, err
 	}
-	ask := !o.yes && !o.json && !o.dryRun && !o.group && o.planner == "" && o.adopt == ""
-	return planning.OfferReading(o.app, p, o.blueprint, plan, failed,
-		ask && planning.ArchiveRefusal(p, planning.ArchiveOptions{Force: o.force}) == nil)
+	file, reader := planning.NameReading(a, p, o.blueprint, plan, err)
+	ask := reader != "" && !o.yes && !o.json && !o.dryRun && !o.group && o.planner == "" && o.adopt == "" && a.CanAsk() &&
+		planning.ArchiveRefusal(p, planning.ArchiveOptions{Force: o.force}) == nil
+	if !ask || !a.Agree("let "+plaintext.Fit(reader, 40)+" read it (about a minute, cents)?") {
+		return plan, err
+	}
+	with := planning.Options{App: a, Rounds: planning.DefaultRounds, Force: o.force}
+	return nil, runPlan(ctx, planOptions{Options: with, checks: o.checks}, []string{file})
 }
 
 // create writes the epic in the place of an old one, which it archives.

@@ -187,9 +187,9 @@ func WriteTold(w io.Writer, plan *importer.Plan) {
 	}
 }
 
-// OfferReading says that rules have read a free document, and which command has an agent read it. It returns the document if a person at a
-// terminal wants that now; only with ask it asks. It says nothing of plans in other forms, in which rules need not guess. failed is the error of the rules.
-func OfferReading(a *cli.App, p *project.Project, file string, plan *importer.Plan, failed error, ask bool) string {
+// NameReading says that rules have read a free document, and which command has an agent read it. It returns the document, and the agent
+// that would; "" if there is none, and for plans in other forms, in which rules need not guess. failed is the error of the rules.
+func NameReading(a *cli.App, p *project.Project, file string, plan *importer.Plan, failed error) (document, reader string) {
 	found := "no task"
 	if problems, ok := errors.AsType[epic.Problems](failed); failed == nil && slices.Contains([]string{"planmode", "checklist"}, plan.Format) {
 		found = plaintext.Count(len(plan.Epic.Tasks), "task") + " and leave out " + plaintext.Count(len(plan.Told), "line")
@@ -197,15 +197,14 @@ func OfferReading(a *cli.App, p *project.Project, file string, plan *importer.Pl
 			file = filepath.Join(p.Root, filepath.FromSlash(source))
 		}
 	} else if !ok || !strings.HasSuffix(problems[0].Hint, blueprint.Form) {
-		return ""
+		return "", ""
 	}
 	fmt.Fprintf(a.Err, "relay: %s is in its author's own form: rules find %s; an agent reads such plans better: relay plan %s\n",
 		plaintext.Fit(file, 200), found, plaintext.ShellWord(file))
-	names, err := agents(p, "")
-	if !ask || err != nil || !a.CanAsk() || !a.Agree("let "+plaintext.Fit(names[0], 40)+" read it (about a minute, cents)?") {
-		return ""
+	if names, err := agents(p, ""); err == nil {
+		reader = names[0]
 	}
-	return file
+	return file, reader
 }
 
 // WriteOffered says which commands of the plan are no checks of the epic, and how they become ones.

@@ -54,12 +54,7 @@ func Waits(list []Line) (waits []Wait) {
 			continue
 		}
 		text := Unformatted(cmp.Or(l.Rest, l.Text))
-		m := orderWaits.FindStringSubmatch(text)
-		if m != nil {
-			if first, more, ok := strings.Cut(m[2], "; "); ok && len(Names(first)) == 0 && !NamesAll(first) { // after the setup; requires US1
-				m = orderWaits.FindStringSubmatch(m[1] + more)
-			}
-		}
+		m := waitsIn(text)
 		if m == nil && orderOther.MatchString(text) && !orderNo.MatchString(text) {
 			of := Names(text)
 			waits = append(waits, Wait{of[:1], Names(orderEnd.ReplaceAllString(text, ""))[1:], false, l.N})
@@ -73,6 +68,19 @@ func Waits(list []Line) (waits []Wait) {
 		}
 	}
 	return waits
+}
+
+// waitsIn returns the parts of a line that says what something waits for, of its next clause if the first names nothing: after the setup;
+// requires US1.
+func waitsIn(text string) []string {
+	m := orderWaits.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	if first, more, ok := strings.Cut(m[2], "; "); ok && len(Names(first)) == 0 && !NamesAll(first) {
+		return orderWaits.FindStringSubmatch(m[1] + more)
+	}
+	return m
 }
 
 // NamesAll reports whether a text names all phases or stories.
