@@ -115,7 +115,7 @@ func (h *history) recall(relay string) {
 	}
 	s.Ledger.Tasks = make(map[string]*TaskRecord, len(s.IDs))
 	for i := range s.Attempts {
-		s.Attempts[i].Receipt.FilesChanged = slices.Clone(s.Attempts[i].Receipt.FilesChanged) // without room for ten
+		s.Attempts[i].Receipt.FilesChanged = slices.Clone(s.Attempts[i].Receipt.FilesChanged)            // without room for ten
 		for _, text := range []*string{&s.Attempts[i].Run, &s.Attempts[i].Base, &s.Attempts[i].Sealed} { // most have the same
 			*text = unique.Make(*text).Value()
 		}
