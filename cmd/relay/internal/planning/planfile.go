@@ -51,12 +51,7 @@ func ReadPlan(ctx context.Context, p *project.Project, r PlanRequest) (*importer
 	if r.Group && !grouping.ByHeading(plan) {
 		return nil, &terminal.UsageError{Message: r.Written + " has no headings with tasks that --group could join", Hint: "leave --group out"}
 	}
-	for _, run := range r.Checks {
-		if !isCheck(plan.Epic, run) {
-			plan.Epic.Checks = append(plan.Epic.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
-		}
-	}
-	plan.Offered = slices.DeleteFunc(plan.Offered, func(o importer.Offered) bool { return isCheck(plan.Epic, o.Run) })
+	AddChecks(plan, r.Checks)
 	return plan, epic.Validate(r.Written, plan.Epic, func(epic.Ref) epic.Place { return epic.Place{Line: 1, Column: 1} })
 }
 
@@ -72,6 +67,16 @@ func readFrom(ctx context.Context, p *project.Project, r PlanRequest) (*importer
 		absolute = real
 	}
 	return read(p, r, absolute)
+}
+
+// AddChecks makes commands checks of the epic, each once. They are no longer offered.
+func AddChecks(plan *importer.Plan, commands []string) {
+	for _, run := range commands {
+		if !isCheck(plan.Epic, run) {
+			plan.Epic.Checks = append(plan.Epic.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
+		}
+	}
+	plan.Offered = slices.DeleteFunc(plan.Offered, func(o importer.Offered) bool { return isCheck(plan.Epic, o.Run) })
 }
 
 func isCheck(e *epic.Epic, run string) bool {
