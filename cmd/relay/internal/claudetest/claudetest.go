@@ -14,12 +14,13 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"relay/reanchor/git"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"relay/reanchor/git"
 )
 
 // Run acts as a stand-in for Claude Code as claude 2.1 prints stream-json: a process like the real one, which does what
