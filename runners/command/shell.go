@@ -70,7 +70,8 @@ func RunShell(ctx context.Context, sup process.Supervisor, req ShellRequest) (Sh
 			Argv: argv, Env: req.Env, Dir: req.Dir, Stdout: req.Log, Stderr: req.Log, End: req.End,
 			Mark: req.Mark, StopGrace: req.StopGrace, Role: cmp.Or(req.Role, sandbox.Check), Allow: req.Allow,
 		},
-		Limits: runners.Limits{Wall: req.Wall, StopGrace: req.StopGrace, TranscriptCap: req.Cap},
+		ReadLine: func([]byte) {}, // ignores the lines; reading past the cap gives the space back to the disk
+		Limits:   runners.Limits{Wall: req.Wall, StopGrace: req.StopGrace, TranscriptCap: req.Cap},
 	}
 	e, err := w.Run(ctx)
 	if err != nil {

@@ -38,7 +38,8 @@ func VersionOf(ctx context.Context, sup process.Supervisor, req VersionRequest) 
 			Argv: append(slices.Clone(req.Argv), "--version"), Env: adapter.MergeEnv(req.Env), Dir: req.Dir, Stdout: stdout, Stderr: stderr,
 			Mark: "check/version", StopGrace: versionGrace,
 		},
-		Limits: runners.Limits{Wall: req.Wall, StopGrace: versionGrace, TranscriptCap: versionOutput},
+		ReadLine: func([]byte) {}, // ignores the lines; reading past the cap gives the space back to the disk
+		Limits:   runners.Limits{Wall: req.Wall, StopGrace: versionGrace, TranscriptCap: versionOutput},
 	}
 	e, err := w.Run(ctx)
 	switch {

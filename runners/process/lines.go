@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"relay/runners/process/punchhole"
 )
 
 const (
@@ -17,6 +19,7 @@ const (
 type LinesOptions struct {
 	Gone    <-chan struct{} // closed when all writers of the file are gone; nil: they are gone now
 	MaxLine int             // bytes of the longest line handed out whole; 0: 4 MiB
+	Cap     int64           // bytes of the file to keep on disk, head and tail, while it grows (Linux only); 0: all
 }
 
 // Line is one line without its end.
@@ -27,11 +30,13 @@ type Line struct {
 
 // Lines reads the lines of a regular file that somebody is still writing. It is for one goroutine.
 //
-// Memory is bounded by MaxLine and a half, whatever is written. [Compact] bounds the file when its writers are gone.
+// Memory is bounded by MaxLine and a half, whatever is written. With a Cap the middle of what has been read is given
+// back to the disk as the file grows, which keeps its offsets; [Compact] closes the gap at the end.
 type Lines struct {
-	o   LinesOptions
-	f   *os.File
-	off int64 // read so far
+	o    LinesOptions
+	f    *os.File
+	off  int64 // read so far
+	hole punchhole.Hole
 
 	buf        []byte
 	r, scan, w int // the line begins at r; no end of line before scan; data ends at w
@@ -42,7 +47,11 @@ type Lines struct {
 
 // OpenLines opens the file at path, which has to exist: Start creates it.
 func OpenLines(path string, o LinesOptions) (*Lines, error) {
-	f, err := OpenRegular(path, os.O_RDONLY)
+	flag := os.O_RDONLY
+	if o.Cap > 0 {
+		flag = os.O_RDWR // a hole is a write
+	}
+	f, err := OpenRegular(path, flag)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +59,8 @@ func OpenLines(path string, o LinesOptions) (*Lines, error) {
 		o.MaxLine = defaultMaxLine
 	}
 	o.MaxLine = max(o.MaxLine, 2*keepOfLine)
-	return &Lines{o: o, f: f}, nil
+	l := &Lines{o: o, f: f, hole: punchhole.New(o.Cap)}
+	return l, nil
 }
 
 // Close closes the file.
@@ -105,6 +115,7 @@ func (l *Lines) fill() (int, error) {
 	}
 	l.w += n
 	l.off += int64(n)
+	l.hole.FreeBefore(l.f, l.off)
 	return n, nil
 }
 
@@ -113,6 +124,7 @@ func (l *Lines) follow() error {
 	info, err := l.f.Stat()
 	if err == nil && info.Size() < l.off {
 		l.off = info.Size()
+		l.hole = punchhole.New(l.o.Cap)
 	}
 	return err
 }

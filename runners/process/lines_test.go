@@ -78,7 +78,7 @@ func TestLongLines(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int64{2*keepOfLine + 1, 3 * keepOfLine, floodBuffer + 5, 3 << 20, 200 << 20} {
 		f := written(t, "before\nHEAD")
-		// The middle is NULs: nothing has to be written for them.
+		// The middle is a hole of NULs: nothing has to be written for it.
 		if err := f.Truncate(7 + size - 4); err != nil {
 			t.Fatal(err)
 		}

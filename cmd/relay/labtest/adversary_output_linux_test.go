@@ -47,7 +47,7 @@ func (l *lab) modest() {
 	}
 }
 
-// Output without end costs neither memory nor the result, and little disk in the end.
+// Output without end costs neither memory nor the result, and little disk.
 func TestAdversaryFloods(t *testing.T) {
 	t.Parallel()
 	size, keep := "32M", 4

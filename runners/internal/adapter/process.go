@@ -89,7 +89,7 @@ func (w *Process) Run(parent context.Context) (ProcessEnd, error) {
 func (w *Process) wait(ctx context.Context, done <-chan process.Exit, stop context.CancelCauseFunc, seen *times) process.Exit {
 	l := monitor{Process: w, stop: stop, polled: w.now(), pause: firstPoll, stopRequested: ctx.Done(), times: seen}
 	if w.ReadLine != nil {
-		l.tail = &Tail{Path: w.Command.Stdout, long: w.MaxLine, Line: w.ReadLine}
+		l.tail = &Tail{Path: w.Command.Stdout, long: w.MaxLine, kept: kept(w.Limits), Line: w.ReadLine}
 		defer l.tail.Close()
 	}
 	timer := time.NewTimer(l.pause)

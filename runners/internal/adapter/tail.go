@@ -15,10 +15,11 @@ const (
 	pollBytes = 4 << 20 // read at one look, so that a flood cannot keep the limits from being checked
 )
 
-// Tail reads a growing file line by line, in bounded memory.
+// Tail reads a growing file line by line, in bounded memory, and gives its middle back to the disk.
 type Tail struct {
 	Path string
 	long int          // a longer line is skipped; 0: maxLine
+	kept int64        // bytes of the file to keep; 0: all
 	Line func([]byte) // gets each whole line, without its end; must not keep it
 
 	lines *process.Lines
@@ -36,7 +37,7 @@ func (t *Tail) readTo(end int64) (all bool, err error) {
 			return true, nil
 		}
 		t.gone = make(chan struct{})
-		t.lines, err = process.OpenLines(t.Path, process.LinesOptions{Gone: t.gone, MaxLine: cmp.Or(t.long, maxLine)})
+		t.lines, err = process.OpenLines(t.Path, process.LinesOptions{Gone: t.gone, MaxLine: cmp.Or(t.long, maxLine), Cap: t.kept})
 		if errors.Is(err, fs.ErrNotExist) {
 			return true, nil
 		}

@@ -60,7 +60,7 @@ func TestLongLinesAreNotRead(t *testing.T) {
 // A compressed log is read as one that is not, a message that never ends as well, and a hole is told.
 func TestCompressedLog(t *testing.T) {
 	t.Parallel()
-	text := begins + says("first") + "[relay: 71680 bytes dropped]\n" + says("then") + says(strings.Repeat("x", 70<<10)) + says(strings.Repeat("é", mostSaid)) + `{"type":`
+	text := begins + says("first") + strings.Repeat("\x00", 70<<10) + says("then") + says(strings.Repeat("é", mostSaid)) + `{"type":`
 	v, at, path, out, _ := log(t, text, Options{})
 	if err := v.Show([]Attempt{at}); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func FuzzEntries(f *testing.F) {
 	f.Add("codex", []byte(`{"type":"item.completed","item":{"type":"command_execution","command":"ls","aggregated_output":"a\nb","exit_code":2}}`))
 	f.Add("gemini", []byte(`{"type":"tool_result","status":"error","error":{"message":"no"}}`))
 	f.Add("opencode", []byte(`{"type":"tool_use","part":{"tool":"x","state":{"status":"error","input":[1]}}}`))
-	f.Add("command", []byte("[relay: 5 bytes dropped]"))
+	f.Add("command", []byte("\x00\x00[relay: 5 bytes dropped]"))
 	f.Fuzz(func(t *testing.T, kind string, line []byte) {
 		s := &stream{kind: kind, open: map[string]bool{}, clean: strings.Clone}
 		take := func(e Entry) {

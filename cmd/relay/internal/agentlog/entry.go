@@ -151,6 +151,8 @@ func (s *stream) note(e Entry, msg string, take printer) {
 	s.emit(e, take)
 }
 
+func dropped(n int64) string { return fmt.Sprintf("%d bytes of the log were dropped here", n) }
+
 // safe is a text without secrets and what drives a terminal, at most so many bytes of it. It is cut last: half a secret is not known for
 // one. Raw, it is the text as it is.
 func (s *stream) safe(words string, most int) string {

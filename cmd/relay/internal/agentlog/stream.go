@@ -1,8 +1,8 @@
 package agentlog
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -68,10 +68,14 @@ func (s *stream) readOn(ended bool, take printer) error {
 }
 
 func (s *stream) line(line []byte, size int64, whole bool, take printer) {
+	line, zeros := bytes.TrimLeft(line, "\x00"), len(line)
 	e := s.about
+	if zeros -= len(line); zeros > 0 {
+		s.note(e, dropped(int64(zeros)), take)
+	}
 	if n := relayfiles.Dropped(line); n > 0 {
 		s.shift = n - size
-		s.note(e, fmt.Sprintf("%d bytes of the log were dropped here", n), take)
+		s.note(e, dropped(n), take)
 		return
 	}
 	if e.At = instant(s.times.At(s.offset + s.shift)); e.At.IsZero() && s.now != nil {
