@@ -96,7 +96,7 @@ type RunStarted struct {
 
 	Relay   string `json:"relay,omitempty"`   // version of relay
 	Tip     string `json:"tip,omitempty"`     // commit that the work is collected on, as the run found it
-	Sandbox string `json:"sandbox,omitempty"` // what holds agents and checks; empty: nothing
+	Sandbox string `json:"sandbox,omitempty"` // what holds agents and checks; empty: nothing, or not all of them
 	Remote  string `json:"remote,omitempty"`  // address of the remote of the branch that the work is collected on, without credentials
 
 	Handoff *ledgersync.LeftBehind `json:"handoff,omitempty"` // of another program, which briefs quote and nothing has answered

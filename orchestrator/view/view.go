@@ -67,7 +67,7 @@ type OneRun struct {
 	Reason    string    `json:"reason,omitempty"`
 	Why       string    `json:"why,omitempty" text:"block"` // in words, of a reason that is a limit of the run
 	Until     time.Time `json:"until,omitzero"`
-	Sandbox   string    `json:"sandbox,omitempty"` // what held agents and checks; empty: nothing
+	Sandbox   string    `json:"sandbox,omitempty"` // what held agents and checks; empty: nothing, or not all of them
 }
 
 // Run is the newest run of the night.

@@ -19,7 +19,7 @@ import (
 	"relay/runners/sandbox"
 )
 
-// ranBare reports whether the last run of this checkout that ended had no sandbox: its commands may need what one refuses.
+// ranBare reports whether the last run of this checkout that ended had no sandbox, or commands outside of it: they may need what it refuses.
 func ranBare(ctx context.Context, p *project.Project) (bare bool) {
 	if p.Config.Relay.Sandbox != sandbox.Auto {
 		return false
@@ -30,8 +30,8 @@ func ranBare(ctx context.Context, p *project.Project) (bare bool) {
 	return err == nil && !slices.ContainsFunc(last.Runs, func(r view.OneRun) bool { return r.Sandbox != "" })
 }
 
-// tryInside has the set-up and the checks that fail only in the sandbox run outside until this relay work ends, if the last run had no
-// sandbox. It tries them on what the run begins from, before an agent has worked. It returns what to say of it.
+// tryInside has the set-up and the checks that fail only in the sandbox run outside until this relay work ends, if the last run was bare.
+// It tries them on what the run begins from, before an agent has worked. It returns what to say of it.
 func tryInside(ctx context.Context, s *session, o *orchestrator.Options) (remarks []string) {
 	box := cli.Sandbox(ctx, s.project)
 	if !s.command.bare || s.reloads > 0 || !box.Holds("") {
@@ -45,15 +45,15 @@ func tryInside(ctx context.Context, s *session, o *orchestrator.Options) (remark
 		box.Outside = each.Of(list, func(c epic.Check) string { return c.Run })
 		return []string{"sandbox: checks run outside in this run, as the last run had none; relay check --run tries them inside"}
 	}
-	s.command.say("trying set-up and checks in the sandbox, which the last run did not have")
+	s.command.say("trying set-up and checks in the sandbox, which did not hold all of the last run")
 	found := onlyInside(ctx, s, o, box)
 	box.Outside = each.Of(found, func(f failing) string { return f.command })
 	for _, f := range found {
 		remarks = append(remarks, "sandbox: outside in this run, as it fails only inside: "+f.command+plaintext.Fit(f.why, 300))
 	}
 	if len(found) > 0 {
-		remarks = append(remarks, "sandbox: from the next run on these run inside, too: relay.sandbox_write and relay.sandbox_sockets, in "+
-			"your own settings, allow what they need; relay check --run tries them")
+		remarks = append(remarks, "sandbox: these run outside until relay.sandbox_write and relay.sandbox_sockets, in your own "+
+			"settings, allow what they need; relay check --run tries them")
 	}
 	return remarks
 }

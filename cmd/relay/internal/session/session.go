@@ -29,6 +29,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/notify"
 	"relay/orchestrator/telemetry"
 	"relay/orchestrator/verdict"
@@ -129,6 +130,9 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	}
 	if posture := cli.Posture(ctx, s.project, s.plan.Epic.Tasks); posture != "" {
 		options.Remarks = append(append(options.Remarks, "sandbox: "+posture), tryInside(ctx, s, &options)...)
+	}
+	if options.Isolation == engine.IsolationWorktree && len(box.Outside) > 0 { // so the next run tries these again
+		options.Sandbox = ""
 	}
 	options.Until = s.command.until
 	options.Spent = s.before
