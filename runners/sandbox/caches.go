@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"io"
 	"io/fs"
 	"os"
@@ -71,7 +72,6 @@ func (r *ruleset) setCaches(s *Sandbox, home string, works bool) {
 	}
 	defer root.Close()
 	r.set(Writable, own)
-	names := map[string][]string{"GOMODCACHE": r.modules(filepath.Join(own, "gomodcache"))}
 	for _, c := range caches {
 		variable, _, _ := strings.Cut(c.env, "=")
 		name, user := strings.ToLower(variable), r.usersCache(c, variable, home)
@@ -84,10 +84,14 @@ func (r *ruleset) setCaches(s *Sandbox, home string, works bool) {
 			continue
 		}
 		r.reveal(user)
-		for _, other := range others {
-			c.link(root, name, filepath.Join(other, name), names[variable])
+		var modules []string
+		if variable == "GOMODCACHE" {
+			modules = r.modules(s, filepath.Join(own, name))
 		}
-		c.link(root, name, user, names[variable])
+		for _, other := range others {
+			c.link(root, name, filepath.Join(other, name), modules)
+		}
+		c.link(root, name, user, modules)
 		values := strings.NewReplacer("$OWN", filepath.Join(own, name), "$USER", user, "$MAVEN_OPTS", r.variable("MAVEN_OPTS"))
 		r.env = append(r.env, strings.Split(values.Replace(c.env), "\n")...)
 	}
@@ -137,7 +141,7 @@ var capital = regexp.MustCompile(`[A-Z]`)
 
 // modules returns the names in go's cache of the modules that the own one lacks, and that are in a go.sum in the folder of the process or
 // near below it, except in node_modules. An agent may have written the files.
-func (r *ruleset) modules(own string) (names []string) {
+func (r *ruleset) modules(s *Sandbox, own string) (names []string) {
 	for _, pattern := range []string{"go.sum", "go.work.sum", "*/go.sum", "[^.n]*/*/go.sum", "n[^o]*/*/go.sum"} {
 		sums, _ := fs.Glob(os.DirFS(r.process.Dir), pattern) // the patterns are right
 		for _, path := range sums {
@@ -147,6 +151,12 @@ func (r *ruleset) modules(own string) (names []string) {
 				text, _ = io.ReadAll(io.LimitReader(f, 4<<20))
 			}
 			_ = f.Close()
+			if s.Linked != nil {
+				sum := sha256.Sum256(text)
+				if _, linked := s.Linked.LoadOrStore(own+string(sum[:]), true); linked {
+					continue
+				}
+			}
 			for line := range strings.Lines(string(text)) {
 				line, _, _ = strings.Cut(line, " h1:")
 				line = capital.ReplaceAllStringFunc(line, func(c string) string { return "!" + strings.ToLower(c) })

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"relay/runners/sandbox"
@@ -60,7 +61,7 @@ func TestCaches(t *testing.T) {
 // BenchmarkCaches finds 200 modules of go in the user's cache, and 300 more of which only go.mod is there, as at each start.
 func BenchmarkCaches(b *testing.B) {
 	s := newStage(b)
-	box := sandbox.Sandbox{Place: s.place, Probe: sandbox.Probe{Kind: sandbox.Bubblewrap}, Setting: sandbox.Auto}
+	box := sandbox.Sandbox{Place: s.place, Probe: sandbox.Probe{Kind: sandbox.Bubblewrap}, Setting: sandbox.Auto, Linked: &sync.Map{}}
 	var sums, script strings.Builder
 	for i := range 500 {
 		name := fmt.Sprintf("example.com/organization/module%d", i)

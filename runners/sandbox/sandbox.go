@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Kind names what enforces a wall.
@@ -93,8 +94,9 @@ type Place struct {
 type Sandbox struct {
 	Place
 	Probe
-	Setting string   // Auto, Require or Off
-	Outside []string // commands, of checks and set-up, that have no wall unless one is required
+	Setting string    // Auto, Require or Off
+	Outside []string  // commands, of checks and set-up, that have no wall unless one is required
+	Linked  *sync.Map // the caches of go that have links to the modules of a go.sum, by its digest; nil: each start looks for them
 }
 
 // Process describes a process that is about to start.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
@@ -26,7 +27,7 @@ func Sandbox(ctx context.Context, p *project.Project) *sandbox.Sandbox {
 		return p.Sandbox
 	}
 	c, environ := &p.Config.Relay, p.Session.Environ
-	p.Sandbox = &sandbox.Sandbox{Setting: c.Sandbox}
+	p.Sandbox = &sandbox.Sandbox{Setting: c.Sandbox, Linked: &sync.Map{}}
 	if c.Sandbox == sandbox.Off {
 		return p.Sandbox
 	}
