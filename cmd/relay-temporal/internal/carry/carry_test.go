@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -213,6 +214,27 @@ func TestSecretStays(t *testing.T) {
 	done.SendSecrets = true
 	if _, r, err = l.back(o, done); err != nil || r.Outcome != attempts.Success || r.Head == "" {
 		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// A result whose message did not arrive is found by its ref.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, 1)
+	o := l.order(1)
+	if m, found, err := l.decides.FindResult(t.Context(), o); found || err != nil {
+		t.Errorf("got %+v, %v", m, err)
+	}
+	want, err := l.far.PushResult(t.Context(), epicID, o, l.work("b.txt", "b"))
+	l.must(err)
+	got, found, err := l.decides.FindResult(t.Context(), o)
+	if want.Refs = nil; err != nil || !found || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+	ref, err := l.decides.KeepLate(t.Context(), epicID, o, got)
+	l.must(err)
+	if text := l.git(l.decides.Repo.Root(), "show", ref+":files/checks/1.log"); text != "passed" {
+		t.Errorf("got %s", text)
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 // Names in the commit of a result.
 const (
 	resultFile  = "result.json"
+	messageFile = "message.json" // of the result, without its commit
 	filesFolder = "files/"
 )
 
@@ -64,10 +65,47 @@ func (s *Store) PushResult(ctx context.Context, epicID string, o order.Order, d 
 		w.close()
 		return m, err
 	}
+	message, err := order.Encode(m)
+	if err != nil {
+		w.close()
+		return m, err
+	}
+	w.add(messageFile, message)
 	if m.Commit, err = w.commit(ctx, s.Repo); err != nil {
 		return m, err
 	}
-	return m, s.push(ctx, m.Commit+":"+w.ref)
+	if err := s.push(ctx, m.Commit+":"+w.ref); err != nil {
+		return m, err
+	}
+	return m, s.forget(ctx, w.ref, OrderRef(o.ID))
+}
+
+// FindResult returns the message of the result of an order that a host has pushed and that did not arrive; false: there is none.
+func (s *Store) FindResult(ctx context.Context, o order.Order) (m order.Result, found bool, err error) {
+	there, err := s.run(ctx, "ls-remote", "--refs", s.URL, ResultRef(o.ID))
+	if err != nil || len(there) == 0 {
+		return m, false, err
+	}
+	if err := s.fetch(ctx, ResultRef(o.ID)); err != nil {
+		return m, false, err
+	}
+	at, err := s.Repo.Ref(ctx, ResultRef(o.ID))
+	if err != nil {
+		return m, false, err
+	}
+	files, err := read(ctx, s.Repo, at, messageFile)
+	if err == nil {
+		m, err = order.Decode[order.Result](files[""])
+	}
+	m.Commit = at
+	return m, err == nil, err
+}
+
+// KeepLate gives a result that came after its attempt was given up a name of its own, and returns that.
+func (s *Store) KeepLate(ctx context.Context, epicID string, o order.Order, m order.Result) (ref string, err error) {
+	ref = fmt.Sprintf("refs/relay/%s/%s/%d-late", epicID, o.Task, o.Number)
+	_, err = s.Repo.Run(ctx, git.Writing("update-ref", ref, m.Commit))
+	return ref, errors.Join(err, s.forget(ctx, ResultRef(o.ID)))
 }
 
 func (s *Store) refOf(ctx context.Context, ref string) (string, error) {

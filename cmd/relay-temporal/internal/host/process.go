@@ -104,9 +104,9 @@ func Alive() { syscall.CloseOnExec(3) }
 
 // follow reads what a process writes until its result, or until it has ended.
 func (p *Processes) follow(ctx context.Context, dir string, tell func(engine.Event)) ([]byte, error) {
-	out, err := os.Open(filepath.Join(dir, outFile))
+	out, err := os.OpenFile(filepath.Join(dir, outFile), os.O_RDONLY|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("%w: it was cut short before it began: %w", machines.ErrUnknown, err)
+		return nil, err
 	}
 	defer out.Close()
 	from, rest := bufio.NewReader(out), []byte(nil)

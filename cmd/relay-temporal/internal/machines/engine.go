@@ -39,6 +39,7 @@ type Engine struct {
 
 	mu   sync.Mutex
 	done []order.ID // whose orders and results are still in the store
+	late []sent     // given up: what the host did with them is unknown
 }
 
 // New returns the factory of the engine.
@@ -103,6 +104,15 @@ func (l lifecycle) Close(ctx context.Context) (stay []string, err error) {
 	stay, err = l.Lifecycle.Close(ctx)
 	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
+	for _, s := range l.e.late {
+		m, found, _ := l.e.store.FindResult(ctx, s.Order) // if the store cannot be asked, the next step says so
+		if !found {
+			continue
+		}
+		ref, failed := l.e.store.KeepLate(ctx, l.e.o.Epic.ID, s.Order, m)
+		stay = append(stay, fmt.Sprintf("%s sent a result of %s attempt %d after it was given up: it is kept as %s", s.Host, s.Order.Task, s.Order.Number, ref))
+		err = errors.Join(err, failed)
+	}
 	if failed := l.e.store.Remove(ctx, l.e.done...); failed != nil {
 		stay = append(stay, "orders and results of this run were not removed from the remote: "+failed.Error())
 	}
@@ -129,14 +139,16 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	if a.Ended {
 		return e.attach(ctx, a, files)
 	}
-	host, why := e.hosts.take(ctx, e.wanted(a))
-	if host == "" {
-		return stopped(why), nil
+	host, err := e.hosts.take(ctx, e.wanted(a))
+	if err != nil {
+		return engine.Result{}, err
 	}
-	ok := false
-	defer func() { e.hosts.give(host, ok) }()
+	if host == "" {
+		return stopped("stopped before a host was free"), nil
+	}
+	var failed error
+	defer func() { e.hosts.give(host, failed) }()
 	if why := e.mayAsk(ctx, a); why != "" {
-		ok = true
 		return stopped(why), nil
 	}
 	e.mu.Lock()
@@ -144,6 +156,7 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	e.mu.Unlock()
 	o, err := e.store.PushOrder(ctx, e.o.Epic.ID, order.ContentsOf(e.o, a), e.trusted)
 	if err != nil {
+		failed = err
 		return e.apart(ctx, fmt.Errorf("the order was not sent to %s: %w", host, err))
 	}
 	note, err := json.Marshal(sent{host, o})
@@ -154,8 +167,7 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 		return engine.Result{}, err
 	}
 	r, err := e.carryOut(ctx, a, files, sent{host, o})
-	ok = err == nil
-	if err != nil {
+	if failed = err; err != nil {
 		return e.apart(ctx, err)
 	}
 	return r, nil
@@ -230,19 +242,34 @@ func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, files relayfile
 		}
 		e.events.Emit(ev)
 	})
-	if err != nil {
-		return r, fmt.Errorf("%s: %w", s.Host, err)
-	}
-	m, err := order.Decode[order.Result](answer)
-	if err != nil {
-		return r, fmt.Errorf("%s: %w", s.Host, err)
-	}
-	if m.Failed != "" {
-		return r, fmt.Errorf("%s: %w: %s", s.Host, ErrRefused, m.Failed)
-	}
 	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
+	m, err := e.answer(ctx, s, answer, err)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", s.Host, err)
+	}
 	return e.takeIn(ctx, a, files, s, m)
+}
+
+// answer returns the message of the result. One that did not arrive may be in the store.
+func (e *Engine) answer(ctx context.Context, s sent, text []byte, err error) (m order.Result, _ error) {
+	if errors.Is(err, ErrUnknown) {
+		m, found, failed := e.store.FindResult(ctx, s.Order)
+		if found {
+			return m, nil
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.late = append(e.late, s)
+		return m, errors.Join(err, failed)
+	}
+	if err == nil {
+		m, err = order.Decode[order.Result](text)
+	}
+	if err == nil && m.Failed != "" {
+		err = fmt.Errorf("%w: %s", ErrRefused, m.Failed)
+	}
+	return m, err
 }
 
 // takeIn checks a result and puts its work, its refs and its files where those of an attempt of this machine are.

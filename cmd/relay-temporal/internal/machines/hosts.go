@@ -2,6 +2,8 @@ package machines
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +22,7 @@ type host struct {
 	settings.Host
 	busy   int
 	failed int       // times in a row
+	why    error     // the last time
 	until  time.Time // it gets nothing before
 }
 
@@ -29,6 +32,9 @@ const (
 	longestRest = 5 * time.Minute
 )
 
+// mostFailures is how often in a row every host may fail before no more is tried.
+const mostFailures = 5
+
 func newHosts(list []settings.Host) *hosts {
 	h := &hosts{changed: make(chan struct{})}
 	for _, one := range list {
@@ -37,19 +43,19 @@ func newHosts(list []settings.Host) *hosts {
 	return h
 }
 
-// take waits for a free job, of the host that is wanted or with "" of the one with most free jobs, and returns the host's name. It returns
-// "", and why, when ctx ends.
-func (h *hosts) take(ctx context.Context, wanted string) (name, why string) {
+// take waits for a free job, of the host that is wanted or with "" of the one with most free jobs, and returns the host's name; "" when
+// ctx ends. It fails when every host has failed several times in a row.
+func (h *hosts) take(ctx context.Context, wanted string) (name string, err error) {
 	for {
-		name, rest, changed := h.try(wanted)
-		if name != "" {
-			return name, ""
+		name, rest, changed, err := h.try(wanted)
+		if name != "" || err != nil {
+			return name, err
 		}
 		timer := time.NewTimer(rest)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return "", "stopped before a host was free"
+			return "", nil
 		case <-changed:
 		case <-timer.C:
 		}
@@ -58,12 +64,22 @@ func (h *hosts) take(ctx context.Context, wanted string) (name, why string) {
 }
 
 // try takes a job if one is free. Else it returns when to try again at the latest.
-func (h *hosts) try(wanted string) (name string, rest time.Duration, changed <-chan struct{}) {
+func (h *hosts) try(wanted string) (name string, rest time.Duration, changed <-chan struct{}, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now, rest := time.Now(), longestRest
 	named := slices.ContainsFunc(h.list, func(one *host) bool { return one.Name == wanted })
 	var best *host
+	for _, one := range h.list {
+		if one.failed < mostFailures {
+			err = nil
+			break
+		}
+		err = errors.Join(err, fmt.Errorf("%s has failed %d times in a row: %w", one.Name, one.failed, one.why))
+	}
+	if err != nil {
+		return "", 0, nil, err
+	}
 	for _, one := range h.list {
 		switch free := one.Jobs - one.busy; {
 		case named && one.Name != wanted, free <= 0:
@@ -74,26 +90,27 @@ func (h *hosts) try(wanted string) (name string, rest time.Duration, changed <-c
 		}
 	}
 	if best == nil {
-		return "", rest, h.changed
+		return "", rest, h.changed, nil
 	}
 	best.busy++
-	return best.Name, 0, nil
+	return best.Name, 0, nil, nil
 }
 
 // give gives a job back, of a host that has served or failed.
-func (h *hosts) give(name string, served bool) {
+func (h *hosts) give(name string, failed error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, one := range h.list {
 		if one.Name != name {
 			continue
 		}
-		if one.busy--; served {
+		if one.busy--; failed == nil {
 			one.failed = 0
 			continue
 		}
 		one.until = time.Now().Add(min(longestRest, firstRest<<min(one.failed, 10)))
 		one.failed++
+		one.why = failed
 	}
 	close(h.changed)
 	h.changed = make(chan struct{})
