@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 
 	"relay/cmd/relay-temporal/internal/host"
 	"relay/cmd/relay-temporal/internal/machines"
+	"relay/cmd/relay-temporal/internal/order"
 	"relay/cmd/relay-temporal/internal/settings"
 	"relay/cmd/relay/command"
 	"relay/orchestrator/engine"
@@ -49,8 +51,11 @@ func newCarryCommand(environ []string, here command.Machine) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			host.Alive()
 			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGHUP) // who has given the order may be gone
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
-			defer stop()
+			ctx, cancel := context.WithCancelCause(cmd.Context())
+			defer cancel(nil)
+			stop := make(chan os.Signal, 1)
+			signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
+			go func() { <-stop; cancel(order.ErrStopped) }()
 			m, err := settings.Read(environ)
 			if err != nil {
 				return err

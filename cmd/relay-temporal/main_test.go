@@ -88,11 +88,15 @@ func repo(ts *testscript.TestScript, _ bool, _ []string) {
 
 // await waits until a file of the folder seen is there.
 func await(ts *testscript.TestScript, _ bool, args []string) {
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	tick, end := time.NewTicker(10*time.Millisecond), time.After(time.Minute)
+	defer tick.Stop()
+	for {
 		if _, err := os.Stat(filepath.Join(ts.Getenv("SEEN"), args[0])); err == nil {
 			return
 		}
-		if time.Now().After(end) {
+		select {
+		case <-tick.C:
+		case <-end:
 			ts.Fatalf("%s does not come", args[0])
 		}
 	}

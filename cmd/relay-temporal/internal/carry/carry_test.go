@@ -124,7 +124,7 @@ func (l *lab) back(o order.Order, d Done) (order.Result, engine.Result, error) {
 	l.t.Helper()
 	m, err := l.far.PushResult(l.t.Context(), epicID, o, d)
 	l.must(err)
-	r, err := l.decides.FetchResult(l.t.Context(), epicID, o, m, []string{"protected/**"})
+	r, err := l.decides.FetchResult(l.t.Context(), Incoming{epicID, o, m, []string{"protected/**"}})
 	return m, r, err
 }
 
@@ -301,7 +301,7 @@ func TestLies(t *testing.T) {
 			l.must(l.far.push(t.Context(), m.Commit+":"+ResultRef(o.ID)))
 		}
 		c.change(&lied)
-		_, err := l.decides.FetchResult(t.Context(), epicID, o, lied, []string{"protected/**"})
+		_, err := l.decides.FetchResult(t.Context(), Incoming{epicID, o, lied, []string{"protected/**"}})
 		var lie *LieError
 		if !errors.As(err, &lie) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want %q", name, err, c.says)

@@ -42,7 +42,7 @@ type Done struct {
 // PushResult pushes what an attempt has come to: its work, unless that has a secret, and its files without secrets. It returns the message.
 func (s *Store) PushResult(ctx context.Context, epicID string, o order.Order, d Done) (m order.Result, err error) {
 	r := &d.Result
-	m = order.Result{Version: order.Version, ID: o.ID, Order: o.Hash, Host: d.Host, Outcome: r.Outcome, Usage: r.Usage, Refs: map[string]string{}}
+	m = order.Result{Version: order.Version, ID: o.ID, Order: o.Hash, Host: d.Host, Outcome: r.Outcome, Usage: r.Usage}
 	if r.Succeeded() {
 		r.Receipt.Salvage = "" // it is on its way to land
 	}
@@ -225,20 +225,30 @@ func (e *LieError) Error() string {
 	return fmt.Sprintf("what %s has sent is not used: %s", e.Host, e.Why)
 }
 
+// Incoming is a result that a host says it has pushed.
+type Incoming struct {
+	Epic      string // its id
+	Order     order.Order
+	Message   order.Result
+	Protected []string // globs of files that the attempt must not change
+}
+
+func (in *Incoming) lie(why string, args ...any) error {
+	return &LieError{in.Message.Host, fmt.Sprintf(why, args...)}
+}
+
 // FetchResult gets the result of an order and its work, and checks both. The work leads from the order's base, and is on no branch yet;
 // what is kept of the attempt has its refs.
-func (s *Store) FetchResult(ctx context.Context, epicID string, o order.Order, m order.Result, patterns []string) (r engine.Result, err error) {
-	lie := func(why string, args ...any) (engine.Result, error) {
-		return engine.Result{}, &LieError{m.Host, fmt.Sprintf(why, args...)}
-	}
+func (s *Store) FetchResult(ctx context.Context, in Incoming) (r engine.Result, err error) {
+	o, m := &in.Order, &in.Message
 	if m.ID != o.ID || m.Order != o.Hash {
-		return lie("it answers another order, %s with the hash %s", m.ID, m.Order)
+		return r, in.lie("it answers another order, %s with the hash %s", m.ID, m.Order)
 	}
 	if err := s.fetch(ctx, ResultRef(o.ID)); err != nil {
 		return r, err
 	}
 	if at, err := s.Repo.Ref(ctx, ResultRef(o.ID)); err != nil || at != m.Commit {
-		return lie("the result is the commit %s, not %s", at, m.Commit)
+		return r, in.lie("the result is the commit %s, not %s", at, m.Commit)
 	}
 	out, err := s.Repo.Run(ctx, git.Call{Args: []string{"rev-parse", m.Commit + "^@"}})
 	if err != nil {
@@ -247,42 +257,66 @@ func (s *Store) FetchResult(ctx context.Context, epicID string, o order.Order, m
 	parents := strings.Fields(string(out))
 	files, err := read(ctx, s.Repo, m.Commit, resultFile)
 	if err != nil {
-		return lie("%v", err)
+		return r, in.lie("%v", err)
 	}
 	if err := json.Unmarshal(files[""], &r); err != nil {
-		return lie("the result cannot be read: %v", err)
+		return r, in.lie("the result cannot be read: %v", err)
 	}
 	r.Head, r.Landed = m.Head, "" // the rules for secrets may have hit the name of a commit
+	if err := in.check(&r, parents); err != nil {
+		return engine.Result{}, err
+	}
+	if r.Succeeded() {
+		if err := s.checkWork(ctx, &in, r.Head); err != nil {
+			return engine.Result{}, err
+		}
+	}
+	return r, s.takeRefs(ctx, &in)
+}
+
+// check holds a result against its message, and against the parents of its commit.
+func (in *Incoming) check(r *engine.Result, parents []string) error {
 	switch {
-	case len(parents) == 0 || parents[0] != o.Commit:
-		return lie("it does not come from the order")
-	case r.Outcome != m.Outcome:
-		return lie("its outcome is %s, and its message says %s", r.Outcome, m.Outcome)
+	case len(parents) == 0 || parents[0] != in.Order.Commit:
+		return in.lie("it does not come from the order")
+	case r.Outcome != in.Message.Outcome:
+		return in.lie("its outcome is %s, and its message says %s", r.Outcome, in.Message.Outcome)
 	case r.Head == "" && r.Succeeded():
-		return lie("it is a success without a commit")
-	case r.Head != "" && r.Head != o.Base && !slices.Contains(parents, r.Head):
-		return lie("its work is the commit %s, which it does not bring", r.Head)
+		return in.lie("it is a success without a commit")
+	case r.Head != "" && r.Head != in.Order.Base && !slices.Contains(parents, r.Head):
+		return in.lie("its work is the commit %s, which it does not bring", r.Head)
 	}
-	if r.Head != "" {
-		held, err := git.Contains(ctx, s.Repo, r.Head, o.Base)
-		if err == nil && r.Succeeded() && !held {
-			return lie("its work does not begin at %s", o.Base)
-		}
-		names, err := s.Repo.Names(ctx, o.Base, r.Head)
-		if hits := changes.ProtectedHits(patterns, names); err == nil && r.Succeeded() && len(hits) > 0 {
-			return lie("it is a success that changes %s, which is protected", strings.Join(hits, ", "))
+	own := fmt.Sprintf("refs/relay/%s/%s/%d", in.Epic, in.Order.Task, in.Order.Number)
+	for name, commit := range in.Message.Refs {
+		if name != own && !strings.HasPrefix(name, own+"-") || !slices.Contains(parents, commit) {
+			return in.lie("it keeps %s as %s, which is none of this attempt", commit, name)
 		}
 	}
-	return r, s.takeRefs(ctx, epicID, o, m, parents)
+	return nil
+}
+
+// checkWork sees where work that is to land begins, and what it changes.
+func (s *Store) checkWork(ctx context.Context, in *Incoming, head string) error {
+	held, err := git.Contains(ctx, s.Repo, head, in.Order.Base)
+	if err != nil {
+		return err
+	}
+	if !held {
+		return in.lie("its work does not begin at %s", in.Order.Base)
+	}
+	names, err := s.Repo.Names(ctx, in.Order.Base, head)
+	if err != nil {
+		return in.lie("its changes cannot be listed: %v", err)
+	}
+	if hits := changes.ProtectedHits(in.Protected, names); len(hits) > 0 {
+		return in.lie("it is a success that changes %s, which is protected", strings.Join(hits, ", "))
+	}
+	return nil
 }
 
 // takeRefs gives what is kept of an attempt the names that it has on its host.
-func (s *Store) takeRefs(ctx context.Context, epicID string, o order.Order, m order.Result, parents []string) error {
-	own := fmt.Sprintf("refs/relay/%s/%s/%d", epicID, o.Task, o.Number)
-	for name, commit := range m.Refs {
-		if name != own && !strings.HasPrefix(name, own+"-") || !slices.Contains(parents, commit) {
-			return &LieError{m.Host, fmt.Sprintf("it keeps %s as %s, which is none of this attempt", commit, name)}
-		}
+func (s *Store) takeRefs(ctx context.Context, in *Incoming) error {
+	for name, commit := range in.Message.Refs {
 		if _, err := s.Repo.Run(ctx, git.Writing("update-ref", name, commit)); err != nil {
 			return err
 		}

@@ -67,8 +67,9 @@ func (s *Store) run(ctx context.Context, args ...string) (out []byte, err error)
 // rejected reports whether the store has answered, and the answer is no.
 func rejected(err error) bool {
 	e, ok := errors.AsType[*git.Error](err)
-	return ok && !strings.Contains(e.Stderr, "cannot lock ref") && slices.ContainsFunc([]string{"[rejected]", "[remote rejected]", "couldn't find remote ref", "fsck error", "bad object"},
-		func(words string) bool { return strings.Contains(e.Stderr, words) })
+	said := func(words string) bool { return strings.Contains(e.Stderr, words) }
+	no := []string{"[rejected]", "[remote rejected]", "couldn't find remote ref", "fsck error", "bad object"}
+	return ok && !said("cannot lock ref") && slices.ContainsFunc(no, said)
 }
 
 // push sets refs of the store to commits.
@@ -79,7 +80,10 @@ func (s *Store) push(ctx context.Context, refs ...string) error {
 
 // fetch gets refs of the store under the same names, and checks all objects that come with them.
 func (s *Store) fetch(ctx context.Context, refs ...string) error {
-	args := []string{"-c", "fetch.fsckObjects=true", "-c", "fetch.unpackLimit=1", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", s.URL}
+	args := []string{
+		"-c", "fetch.fsckObjects=true", "-c", "fetch.unpackLimit=1", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+		"--no-recurse-submodules", s.URL,
+	}
 	for _, ref := range refs {
 		args = append(args, "+"+ref+":"+ref)
 	}

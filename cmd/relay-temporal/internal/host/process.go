@@ -2,7 +2,6 @@ package host
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,7 +85,7 @@ func (p *Processes) start(home, dir string, message []byte) error {
 	if err := syscall.Flock(int(alive.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return err
 	}
-	cmd := exec.Command(p.Program[0], p.Program[1:]...)
+	cmd := exec.Command(p.Program[0], p.Program[1:]...) //nolint:forbidigo // it outlives this process, and is the guardian of its own
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = home, in, out, log, []*os.File{alive}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if cmd.Env = p.Environ; runners.Variable(p.Environ, "HOME") != home {
@@ -117,15 +116,11 @@ func (p *Processes) follow(ctx context.Context, dir string, tell func(engine.Eve
 		ended := free(dir) // looked at before the last lines are read
 		for {
 			text, err := from.ReadBytes('\n')
-			rest = append(rest, text...)
-			if err != nil {
+			if rest = append(rest, text...); err != nil {
 				break
 			}
-			var l line
-			if err := json.Unmarshal(bytes.TrimSpace(rest), &l); err == nil && l.Result != nil {
-				return l.Result, nil
-			} else if err == nil && l.Event != nil {
-				tell(*l.Event)
+			if result := said(rest, tell); result != nil {
+				return result, nil
 			}
 			rest = nil
 		}
@@ -144,6 +139,15 @@ func (p *Processes) follow(ctx context.Context, dir string, tell func(engine.Eve
 		case <-tick.C:
 		}
 	}
+}
+
+// said tells the event of a line, or returns the result.
+func said(text []byte, tell func(engine.Event)) (result []byte) {
+	var l line
+	if json.Unmarshal(text, &l) == nil && l.Event != nil {
+		tell(*l.Event)
+	}
+	return l.Result
 }
 
 func lastLine(text []byte) string {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"relay/attempts"
@@ -59,7 +60,8 @@ func New(read func() (*settings.Machines, Jobs, error)) engine.Factory {
 			if err != nil {
 				return of, err
 			}
-			e := &Engine{o: o, jobs: jobs, hosts: newHosts(m.Hosts), events: events, mayAsk: func(context.Context, engine.Attempt) string { return "" }}
+			e := &Engine{o: o, jobs: jobs, hosts: newHosts(m.Hosts), events: events}
+			e.mayAsk = func(context.Context, engine.Attempt) string { return "" }
 			return e.around(ctx, of, m)
 		}
 	}
@@ -166,7 +168,7 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	if err := files.Note(e.o.Dir, sentFile, string(note)); err != nil {
 		return engine.Result{}, err
 	}
-	r, err := e.carryOut(ctx, a, files, sent{host, o})
+	r, err := e.carryOut(ctx, a, sent{host, o})
 	if failed = err; err != nil {
 		return e.apart(ctx, err)
 	}
@@ -190,7 +192,7 @@ func (e *Engine) apart(ctx context.Context, err error) (engine.Result, error) {
 		r.Note("host", lie.Error())
 		return r, nil
 	case ctx.Err() != nil, byGit, errors.Is(err, ErrUnknown), errors.Is(err, ErrRefused), errors.Is(err, order.ErrVersion):
-		return stopped(err.Error()), nil
+		return stopped(err.Error()), nil //nolint:nilerr // the result says it
 	}
 	return engine.Result{}, err
 }
@@ -219,7 +221,7 @@ func (e *Engine) attach(ctx context.Context, a engine.Attempt, files relayfiles.
 	e.mu.Lock()
 	e.done = append(e.done, s.Order.ID)
 	e.mu.Unlock()
-	r, err := e.carryOut(ctx, a, files, s)
+	r, err := e.carryOut(ctx, a, s)
 	if err != nil {
 		return e.apart(ctx, err)
 	}
@@ -227,7 +229,7 @@ func (e *Engine) attach(ctx context.Context, a engine.Attempt, files relayfiles.
 }
 
 // carryOut has a host carry an order out, and takes in what comes of it.
-func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, files relayfiles.Files, s sent) (r engine.Result, err error) {
+func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent) (r engine.Result, err error) {
 	message, err := order.Encode(s.Order)
 	if err != nil {
 		return r, err
@@ -242,13 +244,18 @@ func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, files relayfile
 		}
 		e.events.Emit(ev)
 	})
+	cause := context.Cause(ctx)
 	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	m, err := e.answer(ctx, s, answer, err)
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", s.Host, err)
 	}
-	return e.takeIn(ctx, a, files, s, m)
+	r, err = e.takeIn(ctx, a, s.Order, m)
+	if cause != nil { // the host knows no reason
+		r.Receipt.ErrorSummary = strings.ReplaceAll(r.Receipt.ErrorSummary, order.ErrStopped.Error(), cause.Error())
+	}
+	return r, err
 }
 
 // answer returns the message of the result. One that did not arrive may be in the store.
@@ -273,9 +280,9 @@ func (e *Engine) answer(ctx context.Context, s sent, text []byte, err error) (m 
 }
 
 // takeIn checks a result and puts its work, its refs and its files where those of an attempt of this machine are.
-func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, files relayfiles.Files, s sent, m order.Result) (r engine.Result, err error) {
-	protected := slices.Concat(e.o.Epic.Protected, a.Task.Protected)
-	if r, err = e.store.FetchResult(ctx, e.o.Epic.ID, s.Order, m, protected); err != nil {
+func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m order.Result) (r engine.Result, err error) {
+	files, protected := relayfiles.Of(e.o.Dir, a), slices.Concat(e.o.Epic.Protected, a.Task.Protected)
+	if r, err = e.store.FetchResult(ctx, carry.Incoming{Epic: e.o.Epic.ID, Order: o, Message: m, Protected: protected}); err != nil {
 		return r, err
 	}
 	if err := e.store.TakeFiles(ctx, e.o.Dir, files.Folder, m); err != nil {
@@ -297,7 +304,7 @@ func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, files relayfiles.
 			r.Note("salvage", "what was on the branch "+branch+" and in no other was the commit "+unkept)
 		}
 	}
-	if err := e.store.Settle(ctx, s.Order, branch, r.Head); err != nil {
+	if err := e.store.Settle(ctx, o, branch, r.Head); err != nil {
 		return r, err
 	}
 	for _, stays := range m.Stays {

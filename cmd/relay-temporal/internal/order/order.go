@@ -23,6 +23,9 @@ import (
 // Version is that of the messages of this relay.
 const Version = "1.0"
 
+// ErrStopped is why a host stops an attempt. Only the relay that decides knows more.
+var ErrStopped = errors.New("the relay that decides stops it")
+
 // MaxMessage bounds a message, in bytes.
 const MaxMessage = 64 << 10
 
