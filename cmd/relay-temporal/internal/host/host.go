@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,8 +37,8 @@ type Host struct {
 	Carry    Carry
 }
 
-// Do carries out an order and pushes what comes of it. It returns the message of the result; that of an order which could not be begun
-// says why.
+// Do carries out an order and pushes what comes of it. It returns the message of the result; that of an order which could not be carried
+// out says why. It fails for an order that it cannot read.
 func (h *Host) Do(ctx context.Context, message []byte, observe func(engine.Event)) (answer []byte, err error) {
 	o, err := order.Decode[order.Order](message)
 	if err != nil {
@@ -123,8 +122,9 @@ func (h *Host) ready(ctx context.Context, s *carry.Store, o order.Order) (c orde
 
 // line is one line of what a process writes that carries an order out.
 type line struct {
-	Event  *engine.Event   `json:"event,omitempty"`
-	Result json.RawMessage `json:"result,omitempty"`
+	Event   *engine.Event   `json:"event,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Refused string          `json:"refused,omitempty"` // why the order is not begun
 }
 
 // Serve carries out the order that it reads, and writes what happens and in the end the result, a line each.
@@ -150,7 +150,7 @@ func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		_ = tell(line{Event: &e}) // who decides may be gone: the result waits for it in the store
 	})
 	if err != nil {
-		return fmt.Errorf("carry out an order: %w", err)
+		return tell(line{Refused: err.Error()})
 	}
 	return tell(line{Result: answer})
 }

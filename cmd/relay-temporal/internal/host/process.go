@@ -119,8 +119,8 @@ func (p *Processes) follow(ctx context.Context, dir string, tell func(engine.Eve
 			if rest = append(rest, text...); err != nil {
 				break
 			}
-			if result := said(rest, tell); result != nil {
-				return result, nil
+			if result, err := said(rest, tell); result != nil || err != nil {
+				return result, err
 			}
 			rest = nil
 		}
@@ -141,13 +141,19 @@ func (p *Processes) follow(ctx context.Context, dir string, tell func(engine.Eve
 	}
 }
 
-// said tells the event of a line, or returns the result.
-func said(text []byte, tell func(engine.Event)) (result []byte) {
+// said tells the event of a line, or returns the result or the refusal.
+func said(text []byte, tell func(engine.Event)) (result []byte, err error) {
 	var l line
-	if json.Unmarshal(text, &l) == nil && l.Event != nil {
+	if json.Unmarshal(text, &l) != nil {
+		return nil, nil
+	}
+	if l.Event != nil {
 		tell(*l.Event)
 	}
-	return l.Result
+	if l.Refused != "" {
+		err = fmt.Errorf("%w: %s", machines.ErrRefused, l.Refused)
+	}
+	return l.Result, err
 }
 
 func lastLine(text []byte) string {
