@@ -46,10 +46,13 @@ func (h *Host) Do(ctx context.Context, message []byte, observe func(engine.Event
 	}
 	m, err := h.carryOut(ctx, o, observe)
 	if err != nil {
-		m = order.Result{Version: order.Version, ID: o.ID, Order: o.Hash, Host: h.Settings.Host.Name, Failed: err.Error()}
+		m = order.Result{Version: order.Version, ID: o.ID, Order: o.Hash, Host: h.Settings.Host.Name, Failed: h.rules().Text(err.Error())}
 	}
 	return order.Encode(m)
 }
+
+// rules find the secrets of this machine.
+func (h *Host) rules() *secrets.Redactor { return secrets.New(h.Environ) }
 
 func (h *Host) carryOut(ctx context.Context, o order.Order, observe func(engine.Event)) (m order.Result, err error) {
 	store, err := h.store(ctx)
@@ -134,7 +137,7 @@ func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return err
 	}
 	var mu sync.Mutex
-	rules := secrets.New(h.Environ)
+	rules := h.rules()
 	tell := func(l line) error {
 		text, err := json.Marshal(l)
 		if err != nil {

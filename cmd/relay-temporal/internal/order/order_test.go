@@ -167,7 +167,7 @@ func TestContents(t *testing.T) {
 func TestEveryOption(t *testing.T) {
 	t.Parallel()
 	own := []string{"Engine", "Root", "Dir", "Home", "Files", "BackupDir", "Env", "CommandEnv", "Hook", "Sign", "Begin", "Jobs"}
-	sent := []string{"Epic", "Plan", "Run", "Trace", "Isolation", "Worktree", "Landing", "Commit", "Push", "Limits", "Review"}
+	sent := []string{"Epic", "Plan", "Run", "Trace", "Isolation", "Worktree", "Landing", "Commit", "Push", "Sandbox", "Limits", "Review"}
 	for f := range reflect.TypeFor[engine.Options]().Fields() {
 		if !strings.Contains(" "+strings.Join(append(own, sent...), " ")+" ", " "+f.Name+" ") {
 			t.Errorf("is Options.%s sent to hosts, or is it their own?", f.Name)

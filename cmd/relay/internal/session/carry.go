@@ -3,19 +3,21 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/planner"
+	"relay/runners/sandbox"
 )
 
 // Machine is this machine, for the commands of another module.
 type Machine struct{ App *cli.App }
 
-// Carry carries out an attempt that a relay elsewhere has decided, in the repository of dir, with the runners and the sandbox of this
-// machine. fill gets its options, changes them to those of the order, and returns the attempt. observe is called with the events, from one
+// Carry carries out an attempt that a relay elsewhere has decided, in the repository of dir, with the runners of this machine, and
+// the stricter sandbox of both. fill gets its options, changes them to those of the order, and returns the attempt. observe is called with the events, from one
 // goroutine. Carry keeps the work below refs/relay; stay says in words what could not be removed afterwards. The repository need not be
 // trusted here: the person at the other relay was asked.
 func (m Machine) Carry(
@@ -30,8 +32,12 @@ func (m Machine) Carry(
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
 	o := (&Options{App: &a}).RunOptions(ctx, p, &project.Plan{Epic: &epic.Epic{}})
-	o.Supervisor, o.Engine, o.Engines = cli.Walled(ctx, p, g, ""), engine.Local, nil
 	of, err := fill(&o.LocalOptions)
+	strict := []string{sandbox.Off, sandbox.Auto, sandbox.Require}
+	if slices.Index(strict, o.Sandbox) > slices.Index(strict, p.Config.Relay.Sandbox) {
+		p.Config.Relay.Sandbox = o.Sandbox
+	}
+	o.Supervisor, o.Engine, o.Engines = cli.Walled(ctx, p, g, ""), engine.Local, nil
 	if err == nil {
 		err = errors.Join(p.EnsureIgnored(), cli.CheckSandbox(ctx, p, []epic.Task{of.Task}))
 	}
