@@ -104,8 +104,7 @@ func (s *Store) FindResult(ctx context.Context, o order.Order) (m order.Result, 
 // KeepLate gives a result that came after its attempt was given up a name of its own, and returns that.
 func (s *Store) KeepLate(ctx context.Context, epicID string, o order.Order, m order.Result) (ref string, err error) {
 	ref = fmt.Sprintf("refs/relay/%s/%s/%d-late", epicID, o.Task, o.Number)
-	_, err = s.Repo.Run(ctx, git.Writing("update-ref", ref, m.Commit))
-	return ref, errors.Join(err, s.forget(ctx, ResultRef(o.ID)))
+	return ref, errors.Join(s.Keep(ctx, ref, m.Commit), s.forget(ctx, ResultRef(o.ID)))
 }
 
 func (s *Store) refOf(ctx context.Context, ref string) (string, error) {
@@ -317,7 +316,7 @@ func (s *Store) checkWork(ctx context.Context, in *Incoming, head string) error 
 // takeRefs gives what is kept of an attempt the names that it has on its host.
 func (s *Store) takeRefs(ctx context.Context, in *Incoming) error {
 	for name, commit := range in.Message.Refs {
-		if _, err := s.Repo.Run(ctx, git.Writing("update-ref", name, commit)); err != nil {
+		if err := s.Keep(ctx, name, commit); err != nil {
 			return err
 		}
 	}
@@ -343,7 +342,7 @@ func (s *Store) TakeFiles(ctx context.Context, dir, folder string, m order.Resul
 // Settle puts the work of an attempt that lands on its branch, and forgets the rest of its result.
 func (s *Store) Settle(ctx context.Context, o order.Order, branch, head string) error {
 	if branch != "" {
-		if _, err := s.Repo.Run(ctx, git.Writing("update-ref", "refs/heads/"+branch, head)); err != nil {
+		if err := s.Keep(ctx, "refs/heads/"+branch, head); err != nil {
 			return err
 		}
 	}

@@ -91,6 +91,12 @@ func (s *Store) fetch(ctx context.Context, refs ...string) error {
 	return err
 }
 
+// Keep gives a commit of this side a ref.
+func (s *Store) Keep(ctx context.Context, ref, commit string) error {
+	_, err := s.Repo.Run(ctx, git.Writing("update-ref", ref, commit))
+	return err
+}
+
 // forget removes refs of this side.
 func (s *Store) forget(ctx context.Context, refs ...string) error {
 	var list strings.Builder

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -301,7 +300,11 @@ func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m 
 			r.Rule(nil, ruling)
 			branch = ""
 		case unkept != "" && unkept != r.Head:
-			r.Note("salvage", "what was on the branch "+branch+" and in no other was the commit "+unkept)
+			ref := "refs/relay/" + e.o.Epic.ID + "-moved/" + unkept
+			r.Note("salvage", "what was on the branch "+branch+" and in no other is kept as "+ref)
+			if err := e.store.Keep(ctx, ref, unkept); err != nil {
+				return r, err
+			}
 		}
 	}
 	if err := e.store.Settle(ctx, o, branch, r.Head); err != nil {
@@ -310,5 +313,5 @@ func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m 
 	for _, stays := range m.Stays {
 		r.Note("host", stays)
 	}
-	return r, os.Remove(filepath.Join(files.Folder, sentFile))
+	return r, nil
 }
