@@ -68,8 +68,13 @@ func (h *Host) carryOut(ctx context.Context, o order.Order, observe func(engine.
 		mine.Options = c.On(&mine.Options)
 		mine.Run = o.Run
 		done.Rules, done.Folder = mine.Secrets, relayfiles.Of(mine.Dir, c.Attempt).Folder
-		plan := filepath.Join(mine.Dir, attempts.RunsDir, o.Run, "epic.yml")
-		return c.Attempt, errors.Join(os.MkdirAll(filepath.Dir(plan), 0o700), os.WriteFile(plan, c.Plan, 0o600))
+		run := filepath.Join(mine.Dir, attempts.RunsDir, o.Run)
+		err := errors.Join(os.MkdirAll(run, 0o700), git.ReplaceFile(filepath.Join(run, "epic.yml"), 0o600, c.Plan))
+		if mine.Hook = ""; c.Hook != nil {
+			mine.Hook = filepath.Join(mine.Repo.GitDir(), "hooks", "pre-commit") // where a sandbox lets it be read
+			err = errors.Join(err, os.MkdirAll(filepath.Dir(mine.Hook), 0o700), git.ReplaceFile(mine.Hook, 0o700, c.Hook))
+		}
+		return c.Attempt, err
 	}
 	var stay []string
 	if done.Result, stay, err = h.Carry(ctx, store.Repo.Root(), fill, observe); err != nil {
@@ -115,6 +120,14 @@ func (h *Host) ready(ctx context.Context, s *carry.Store, o order.Order) (c orde
 	defer func() { _ = held.Release() }()
 	if c, err = s.FetchOrder(ctx, o); err != nil {
 		return c, err
+	}
+	for key, value := range map[string]string{"user.name": c.User.Name, "user.email": c.User.Email} {
+		if value == "" {
+			continue
+		}
+		if _, err := s.Repo.Run(ctx, git.Writing("config", key, value)); err != nil {
+			return c, err
+		}
 	}
 	if at, err := s.Repo.Head(ctx); err == nil && at == o.Trusted {
 		return c, nil

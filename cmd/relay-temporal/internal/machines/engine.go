@@ -32,6 +32,8 @@ type Engine struct {
 	o       *engine.Options
 	store   *carry.Store
 	trusted string // what the user has checked out
+	user    order.User
+	hook    []byte
 	jobs    Jobs
 	hosts   *hosts
 	events  engine.Events
@@ -78,6 +80,16 @@ func (e *Engine) around(ctx context.Context, of engine.Abilities, m *settings.Ma
 	}
 	if e.trusted, err = repo.HeadCommit(ctx); err != nil {
 		return of, err
+	}
+	config := func(key string) string {
+		out, _ := repo.Run(ctx, git.Call{Args: []string{"config", key}}) // where it is not set, hosts use their own
+		return strings.TrimSpace(string(out))
+	}
+	e.user = order.User{Name: config("user.name"), Email: config("user.email")}
+	if e.o.Hook != "" {
+		if e.hook, err = runners.ReadResultFile(e.o.Hook); err != nil {
+			return of, fmt.Errorf("the pre-commit hook cannot be sent to hosts: %w", err)
+		}
 	}
 	e.Local, e.store = local, &carry.Store{Repo: repo, URL: m.Remote, Patience: m.Patience}
 	if name, err := e.store.Public(ctx); err != nil || name != "" && !m.PublicRemote {
@@ -155,7 +167,9 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	e.mu.Lock()
 	e.done = append(e.done, order.IDOf(a))
 	e.mu.Unlock()
-	o, err := e.store.PushOrder(ctx, e.o.Epic.ID, order.ContentsOf(e.o, a), e.trusted)
+	contents := order.ContentsOf(e.o, a)
+	contents.User, contents.Hook = e.user, e.hook
+	o, err := e.store.PushOrder(ctx, e.o.Epic.ID, contents, e.trusted)
 	if err != nil {
 		failed = err
 		return e.apart(ctx, fmt.Errorf("the order was not sent to %s: %w", host, err))

@@ -73,10 +73,15 @@ type Contents struct {
 	Options engine.Options // of the run: what is not the host's own
 	Names   []string       // of variables that agents and commands get where the run is
 	Attempt engine.Attempt
+	User    User
+	Hook    []byte // the pre-commit hook of the user; nil: none is to run
 
 	Epic *epic.Epic `json:"-"` // a file of its own, which is the same in all orders
 	Plan []byte     `json:"-"` // the same: epic.yml
 }
+
+// User is whose name commits have.
+type User struct{ Name, Email string }
 
 // ContentsOf returns what a host needs of an attempt.
 func ContentsOf(o *engine.Options, a engine.Attempt) Contents {
