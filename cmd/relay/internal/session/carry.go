@@ -16,10 +16,10 @@ import (
 // Machine is this machine, for the commands of another module.
 type Machine struct{ App *cli.App }
 
-// Carry carries out an attempt that a relay elsewhere has decided, in the repository of dir, with the runners of this machine, and
-// the stricter sandbox of both. fill gets its options, changes them to those of the order, and returns the attempt. observe is called with the events, from one
-// goroutine. Carry keeps the work below refs/relay; stay says in words what could not be removed afterwards. The repository need not be
-// trusted here: the person at the other relay was asked.
+// Carry carries out an attempt that a relay elsewhere has decided, in the repository of dir, with the runners of this machine, and the
+// stricter sandbox of both. fill gets its options, changes them to those of the order, and returns the attempt. observe is called with the
+// events, from one goroutine. Carry keeps the work below refs/relay; stay says in words what could not be removed afterwards. The
+// repository need not be trusted here: the person at the other relay was asked.
 func (m Machine) Carry(
 	ctx context.Context, dir string, fill func(mine *engine.LocalOptions) (engine.Attempt, error), observe func(engine.Event),
 ) (r engine.Result, stay []string, err error) {
