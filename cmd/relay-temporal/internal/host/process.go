@@ -145,7 +145,7 @@ func (p *Processes) follow(ctx context.Context, dir string, tell func(engine.Eve
 func said(text []byte, tell func(engine.Event)) (result []byte, err error) {
 	var l line
 	if json.Unmarshal(text, &l) != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // a line of something else, or half of one
 	}
 	if l.Event != nil {
 		tell(*l.Event)
