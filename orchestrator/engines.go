@@ -14,12 +14,12 @@ import (
 	"relay/orchestrator/worker"
 )
 
-// EngineFactory returns the factory of the engine that the options name. It returns a *attempts.RefusedError if there is none.
-func (o *Options) EngineFactory() (engine.Factory, error) {
+// EngineFactory returns what makes the engine that the options name. It returns a *attempts.RefusedError if there is none.
+func (o *Options) EngineFactory() (engine.Open, error) {
 	name := cmp.Or(o.Engine, engine.Local)
 	switch made := o.Engines[name]; {
 	case made != nil:
-		return made, nil
+		return made(localFactory(&o.LocalOptions)), nil
 	case name == engine.Local:
 		return localFactory(&o.LocalOptions), nil
 	}
@@ -28,9 +28,9 @@ func (o *Options) EngineFactory() (engine.Factory, error) {
 	return nil, &attempts.RefusedError{Reason: fmt.Sprintf("unknown engine %q", name), Hint: "use one of: " + strings.Join(names, ", ")}
 }
 
-// localFactory returns the factory of the engine that works on this machine. From machine it takes what is not data: the options are those
+// localFactory returns what makes the engine of this machine. From machine it takes what is not data: the options are those
 // that the factory is called with.
-func localFactory(machine *engine.LocalOptions) engine.Factory {
+func localFactory(machine *engine.LocalOptions) engine.Open {
 	return func(ctx context.Context, o *engine.Options, events chan<- engine.Event) (engine.Abilities, error) {
 		graph, err := epic.NewGraph(o.Epic)
 		if err != nil {

@@ -20,9 +20,11 @@ func TestEngineByName(t *testing.T) {
 			},
 		},
 		Engines: map[string]engine.Factory{
-			"other": func(_ context.Context, o *engine.Options, _ chan<- engine.Event) (engine.Abilities, error) {
-				asked = o
-				return engine.Abilities{Engine: &simulated{}}, nil
+			"other": func(engine.Open) engine.Open {
+				return func(_ context.Context, o *engine.Options, _ chan<- engine.Event) (engine.Abilities, error) {
+					asked = o
+					return engine.Abilities{Engine: &simulated{}}, nil
+				}
 			},
 		},
 	}

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -205,9 +206,12 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	return nil
 }
 
-// sweep ends processes that carry the mark of an earlier run of this ledger, and returns how many. The lock is held, so no such
-// run is alive.
+// sweep ends processes that carry the mark of an earlier run of this ledger, and returns how many. The lock is held, so no such run is
+// alive. With another engine a host on this machine may be at work on an attempt, and the run attaches to that.
 func (r *run) sweep(ctx context.Context) (int, error) {
+	if cmp.Or(r.state.o.Engine, engine.Local) != engine.Local {
+		return 0, nil
+	}
 	if runs, err := os.ReadDir(filepath.Join(r.state.o.Dir, "runs")); err == nil && len(runs) == 1 {
 		return 0, nil // it is this one: there was none before
 	}

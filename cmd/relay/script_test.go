@@ -55,7 +55,14 @@ func (w withClaude) Run() int {
 // wireVariable has relay pass all that its engine is asked and answers through JSON.
 const wireVariable = "TEST_WIRE"
 
+// programVariable names another relay that the scripts are to run: one with an engine more.
+const programVariable = "TEST_RELAY"
+
 func relayForTests() {
+	if program := os.Getenv(programVariable); program != "" {
+		fmt.Fprintln(os.Stderr, syscall.Exec(program, append([]string{program}, os.Args[1:]...), os.Environ()))
+		os.Exit(1)
+	}
 	var o command.Options
 	if os.Getenv(wireVariable) != "" {
 		o.Wire = enginetest.JSON{}
@@ -140,6 +147,7 @@ func setUp(env *testscript.Env) error {
 		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "TZ": "UTC",
 		"XDG_STATE_HOME":      env.WorkDir + "-state", // outside of the script's repository, and removed with the folder of all scripts
 		"RELAY_INHIBIT_SLEEP": "false", wireVariable: "json",
+		programVariable:       os.Getenv(programVariable),
 		"RELAY_SANDBOX":       "require", // auto would leave the agents of scripts outside; they meet each other and the script in their home
 		"RELAY_SANDBOX_WRITE": home,
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"),

@@ -15,17 +15,17 @@ import (
 // without slots, in the user's own one. Tasks with the same list of checks share its run. It returns them in the order of the
 // plan. With proving, and slots, it sees which of them pass without the files of their tasks, too. Errors: *InUseError when a run
 // is on, *attempts.RefusedError when none could be; others are failures of this machine, or say that the engine cannot try checks.
-func TryChecks(ctx context.Context, open engine.Factory, of *engine.LocalOptions, l *attempts.Ledger, proving bool) (Tried, error) {
+func TryChecks(ctx context.Context, open engine.Open, of *engine.LocalOptions, l *attempts.Ledger, proving bool) (Tried, error) {
 	return try(ctx, open, of, func(e checkTrier) (Tried, error) { return e.TryChecks(ctx, l, proving) })
 }
 
 // TryEpic runs the checks of the epic on a commit in a clean checkout. Errors are those of [TryChecks].
-func TryEpic(ctx context.Context, open engine.Factory, of *engine.LocalOptions, commit string) (Tried, error) {
+func TryEpic(ctx context.Context, open engine.Open, of *engine.LocalOptions, commit string) (Tried, error) {
 	return try(ctx, open, of, func(e checkTrier) (Tried, error) { return e.TryEpic(ctx, commit) })
 }
 
 func try(
-	ctx context.Context, open engine.Factory, of *engine.LocalOptions, checks func(checkTrier) (Tried, error),
+	ctx context.Context, open engine.Open, of *engine.LocalOptions, checks func(checkTrier) (Tried, error),
 ) (tried Tried, err error) {
 	dir, err := os.MkdirTemp("", "relay-check-")
 	if err != nil {
@@ -58,7 +58,7 @@ type checkTrier interface {
 
 // RefusesEpic returns the error with which Work would refuse to begin, as far as it can see that without changing anything; nil if
 // it would begin. The ledger's reader returns what the ledger itself refuses.
-func RefusesEpic(ctx context.Context, open engine.Factory, o *engine.LocalOptions, l *attempts.Ledger) error {
+func RefusesEpic(ctx context.Context, open engine.Open, o *engine.LocalOptions, l *attempts.Ledger) error {
 	abilities, err := open(ctx, &o.Options, nil)
 	if err != nil {
 		return err

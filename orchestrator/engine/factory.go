@@ -11,9 +11,12 @@ import (
 // Local is the name of the engine that works on this machine.
 const Local = "local"
 
-// Factory makes an engine for a run. The engine sends on events what agents do. Factory returns a *attempts.RefusedError if no attempt
+// Open makes an engine for a run. The engine sends on events what agents do. Open returns a *attempts.RefusedError if no attempt
 // could work in the place that the options name.
-type Factory func(ctx context.Context, o *Options, events chan<- Event) (Abilities, error)
+type Open func(ctx context.Context, o *Options, events chan<- Event) (Abilities, error)
+
+// Factory makes an engine, which may have the one of this machine do a part: what lands is merged and checked where the run is.
+type Factory func(local Open) Open
 
 // Cannot returns the error for an engine that lacks an ability; name "" is the local engine.
 func Cannot(name, what string) error {

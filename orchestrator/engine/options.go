@@ -34,6 +34,7 @@ type Options struct {
 	Env        []string // complete environment for agents and checks; relay adds its own variables
 	CommandEnv []string // more of it for set-up commands and checks
 	Push       bool     // agents may push
+	Sandbox    string   // what the user wants to hold processes: see package sandbox
 
 	Limits Limits
 	Review Review

@@ -18,8 +18,10 @@ func TestEngineThatCannotFork(t *testing.T) {
 			},
 		},
 		Engines: map[string]engine.Factory{
-			"other": func(context.Context, *engine.Options, chan<- engine.Event) (engine.Abilities, error) {
-				return engine.Abilities{}, nil
+			"other": func(engine.Open) engine.Open {
+				return func(context.Context, *engine.Options, chan<- engine.Event) (engine.Abilities, error) {
+					return engine.Abilities{}, nil
+				}
 			},
 		},
 	}

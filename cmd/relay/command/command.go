@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
@@ -27,7 +29,12 @@ type Options struct {
 	Engines map[string]engine.Factory // by name, besides engine.Local
 	Engine  string                    // name of the engine that carries attempts out; "": engine.Local
 	Wire    engine.Wire               // between a run and its engine; nil: none
+
+	Commands func(m Machine) []*cobra.Command // further ones; nil: none
 }
+
+// Machine is this machine, for the commands of another module.
+type Machine = session.Machine
 
 // Main runs relay in this process, with the arguments, environment and streams of the process, and returns its exit code.
 func Main(o Options) int {
@@ -45,6 +52,9 @@ func newApp(o Options) *cli.App {
 		Environ: os.Environ(), Now: time.Now, Engines: o.Engines, Engine: o.Engine, Wire: o.Wire,
 	}
 	a.Secrets = secrets.New(a.Environ)
+	if o.Commands != nil {
+		a.Further = o.Commands(Machine{App: a})
+	}
 	a.Out.Redact, a.Err.Redact = a.Secrets.Values, a.Secrets.Values
 	return a
 }

@@ -74,6 +74,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	add(groupDaily, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newStatusCommand(a), newFinishCommand(a))
 	add(groupRun, newPlanCommand(a), newScheduleCommand(a), newReloadCommand(a), newReportCommand(a), newCleanCommand(a), newHandoffCommand(a),
 		newResumeCommand(a))
+	add(groupRun, a.Further...)
 	add(groupInspect, newWatchCommand(a), newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a),
 		newServeCommand(a), newLedgerCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newApproveCommand(a), newAnswerCommand(a), newRetryCommand(a),

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"relay/attempts/artifact"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
@@ -37,7 +39,8 @@ type App struct {
 	Now     func() time.Time
 	Engines map[string]engine.Factory // see orchestrator.Options
 	Engine  string
-	Wire    engine.Wire // between a run and its engine; nil: none
+	Wire    engine.Wire      // between a run and its engine; nil: none
+	Further []*cobra.Command // of another module
 }
 
 // Colour has both outputs coloured as --color and the environment say. It fails for a mistake in --color.

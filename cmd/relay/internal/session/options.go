@@ -66,7 +66,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 				BackupDir: project.BackupDir(p), Files: configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
 				Isolation: engine.Isolation(c.Isolation), Worktree: worktrees(ctx, p), Landing: integration.Mode(c.Landing),
 				Commit: c.Commit, Sign: c.Sign, Hook: project.CommitHook(ctx, p),
-				Begin: cmp.Or(recordedBase(ctx, p), o.Begin), Jobs: c.Jobs, Env: env, CommandEnv: logins, Push: c.Push,
+				Begin: cmp.Or(recordedBase(ctx, p), o.Begin), Jobs: c.Jobs, Env: env, CommandEnv: logins, Push: c.Push, Sandbox: c.Sandbox,
 				Limits: engine.Limits{
 					RunLimits: attempts.RunLimits{
 						MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, MaxUndone: c.MaxUndone, TaskFaults: c.MaxTaskFaults,

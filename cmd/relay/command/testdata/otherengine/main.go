@@ -11,7 +11,7 @@ import (
 )
 
 func main() {
-	os.Exit(command.Main(command.Options{Engine: "idle", Engines: map[string]engine.Factory{"idle": open}}))
+	os.Exit(command.Main(command.Options{Engine: "idle", Engines: map[string]engine.Factory{"idle": func(engine.Open) engine.Open { return open }}}))
 }
 
 func open(context.Context, *engine.Options, chan<- engine.Event) (engine.Abilities, error) {

@@ -1,0 +1,172 @@
+// Package host carries out, on this machine, what a relay elsewhere has ordered.
+//
+// host.go does that in a clone of the repository that orders travel by. process.go has a process on the same machine do it.
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay-temporal/internal/carry"
+	"relay/cmd/relay-temporal/internal/order"
+	"relay/cmd/relay-temporal/internal/settings"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/relayfiles"
+	"relay/orchestrator/secrets"
+	"relay/reanchor/git"
+)
+
+// Carry has the engine of this machine carry out an attempt in a repository: see command.Machine.
+type Carry func(
+	ctx context.Context, dir string, fill func(mine *engine.LocalOptions) (engine.Attempt, error), observe func(engine.Event),
+) (r engine.Result, stay []string, err error)
+
+// Host is this machine as one that carries orders out.
+type Host struct {
+	Settings *settings.Machines
+	Environ  []string
+	Carry    Carry
+}
+
+// Do carries out an order and pushes what comes of it. It returns the message of the result; that of an order which could not be carried
+// out says why. It fails for an order that it cannot read.
+func (h *Host) Do(ctx context.Context, message []byte, observe func(engine.Event)) (answer []byte, err error) {
+	o, err := order.Decode[order.Order](message)
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.carryOut(ctx, o, observe)
+	if err != nil {
+		m = order.Result{Version: order.Version, ID: o.ID, Order: o.Hash, Host: h.Settings.Host.Name, Failed: h.rules().Text(err.Error())}
+	}
+	return order.Encode(m)
+}
+
+// rules find the secrets of this machine.
+func (h *Host) rules() *secrets.Redactor { return secrets.New(h.Environ) }
+
+func (h *Host) carryOut(ctx context.Context, o order.Order, observe func(engine.Event)) (m order.Result, err error) {
+	store, err := h.store(ctx)
+	if err != nil {
+		return m, err
+	}
+	c, err := h.ready(ctx, store, o)
+	if err != nil {
+		return m, err
+	}
+	done := carry.Done{Host: h.Settings.Host.Name, SendSecrets: h.Settings.Host.SendSecrets}
+	fill := func(mine *engine.LocalOptions) (engine.Attempt, error) {
+		mine.Options = c.On(&mine.Options)
+		mine.Run = o.Run
+		done.Rules, done.Folder = mine.Secrets, relayfiles.Of(mine.Dir, c.Attempt).Folder
+		run := filepath.Join(mine.Dir, attempts.RunsDir, o.Run)
+		err := errors.Join(os.MkdirAll(run, 0o700), git.ReplaceFile(filepath.Join(run, "epic.yml"), 0o600, c.Plan))
+		if mine.Hook = ""; c.Hook != nil {
+			mine.Hook = filepath.Join(mine.Repo.GitDir(), "hooks", "pre-commit") // where a sandbox lets it be read
+			err = errors.Join(err, os.MkdirAll(filepath.Dir(mine.Hook), 0o700), git.ReplaceFile(mine.Hook, 0o700, c.Hook))
+		}
+		return c.Attempt, err
+	}
+	var stay []string
+	if done.Result, stay, err = h.Carry(ctx, store.Repo.Root(), fill, observe); err != nil {
+		return m, err
+	}
+	ctx, cancel := git.Uninterrupted(ctx)
+	defer cancel()
+	m, err = store.PushResult(ctx, c.Epic.ID, o, done)
+	for _, s := range stay {
+		m.Stays = append(m.Stays, "on "+m.Host+": "+s)
+	}
+	return m, err
+}
+
+// store opens the clone, or makes one.
+func (h *Host) store(ctx context.Context) (*carry.Store, error) {
+	sum := sha256.Sum256([]byte(h.Settings.Remote))
+	dir := filepath.Join(h.Settings.CacheDir(h.Environ), hex.EncodeToString(sum[:8]))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	held, err := attempts.HoldWithin(ctx, time.Minute, dir+".lock", attempts.Self("", time.Now()))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = held.Release() }()
+	if _, err := git.Run(ctx, git.Call{Dir: dir, Writes: true, Args: []string{"init", "--quiet"}}); err != nil {
+		return nil, err
+	}
+	repo, err := git.Open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return &carry.Store{Repo: repo, URL: h.Settings.Remote, Patience: h.Settings.Patience}, nil
+}
+
+// ready gets the order, and checks out what the user has checked out who gave it: the settings of the repository are read there.
+func (h *Host) ready(ctx context.Context, s *carry.Store, o order.Order) (c order.Contents, err error) {
+	held, err := attempts.HoldWithin(ctx, s.Patience+time.Minute, s.Repo.Root()+".lock", attempts.Self("", time.Now()))
+	if err != nil {
+		return c, err
+	}
+	defer func() { _ = held.Release() }()
+	if c, err = s.FetchOrder(ctx, o); err != nil {
+		return c, err
+	}
+	for key, value := range map[string]string{"user.name": c.User.Name, "user.email": c.User.Email} {
+		if value == "" {
+			continue
+		}
+		if _, err := s.Repo.Run(ctx, git.Writing("config", key, value)); err != nil {
+			return c, err
+		}
+	}
+	if at, err := s.Repo.Head(ctx); err == nil && at == o.Trusted {
+		return c, nil
+	}
+	_, err = s.Repo.Run(ctx, git.Writing("checkout", "--quiet", "--force", "--detach", o.Trusted))
+	return c, err
+}
+
+// line is one line of what a process writes that carries an order out.
+type line struct {
+	Event   *engine.Event   `json:"event,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Refused string          `json:"refused,omitempty"` // why the order is not begun
+}
+
+// Serve carries out the order that it reads, and writes what happens and in the end the result, a line each.
+func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	message, err := io.ReadAll(io.LimitReader(in, order.MaxMessage+1))
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	rules := h.rules()
+	tell := func(l line) error {
+		text, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		_, err = out.Write(append(text, '\n'))
+		return err
+	}
+	answer, err := h.Do(ctx, message, func(e engine.Event) {
+		e.Detail.Text = rules.Text(e.Detail.Text)
+		_ = tell(line{Event: &e}) // who decides may be gone: the result waits for it in the store
+	})
+	if err != nil {
+		return tell(line{Refused: err.Error()})
+	}
+	return tell(line{Result: answer})
+}

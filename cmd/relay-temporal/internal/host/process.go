@@ -1,0 +1,179 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"relay/cmd/relay-temporal/internal/machines"
+	"relay/cmd/relay-temporal/internal/order"
+	"relay/cmd/relay-temporal/internal/settings"
+	"relay/orchestrator/engine"
+	"relay/runners"
+)
+
+// Processes carries orders out as processes of this machine, one an order, each with the home folder of its host. A process
+// writes to files, and holds a lock while it lives: so another relay can attach to it.
+type Processes struct {
+	Hosts   []settings.Host
+	Program []string // that carries an order out, with its arguments
+	Environ []string
+	Grace   time.Duration // that a process has to end when it is asked to
+}
+
+// Names of the files of a process.
+const (
+	messageFile = "order.json"
+	outFile     = "out.jsonl"
+	aliveFile   = "alive" // locked by the process
+	pidFile     = "pid"
+)
+
+// lookEvery is how often the output of a process is looked at.
+const lookEvery = 20 * time.Millisecond
+
+// Do implements [machines.Jobs].
+func (p *Processes) Do(
+	ctx context.Context, host string, id order.ID, message []byte, tell func(engine.Event),
+) (result []byte, err error) {
+	at := slices.IndexFunc(p.Hosts, func(h settings.Host) bool { return h.Name == host })
+	if at < 0 || p.Hosts[at].Home == "" {
+		return nil, fmt.Errorf("%w: machines.yml has no home of a host %s", machines.ErrRefused, host)
+	}
+	dir := filepath.Join(p.Hosts[at].Home, ".cache", "relay", "orders", id.String())
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return nil, err
+	}
+	switch err := os.Mkdir(dir, 0o700); {
+	case err == nil:
+		if err := p.start(p.Hosts[at].Home, dir, message); err != nil {
+			return nil, err
+		}
+	case !errors.Is(err, fs.ErrExist):
+		return nil, err
+	}
+	return p.follow(ctx, dir, tell)
+}
+
+// start starts the process.
+func (p *Processes) start(home, dir string, message []byte) error {
+	if err := os.WriteFile(filepath.Join(dir, messageFile), message, 0o600); err != nil {
+		return err
+	}
+	open := func(name string, flags int) (*os.File, error) {
+		return os.OpenFile(filepath.Join(dir, name), flags|os.O_CREATE, 0o600)
+	}
+	in, err := open(messageFile, os.O_RDONLY)
+	out, failed := open(outFile, os.O_WRONLY|os.O_APPEND)
+	log, wrong := open("err.log", os.O_WRONLY|os.O_APPEND)
+	alive, none := open(aliveFile, os.O_RDWR)
+	if err := errors.Join(err, failed, wrong, none); err != nil {
+		return err
+	}
+	defer func() { _ = errors.Join(in.Close(), out.Close(), log.Close(), alive.Close()) }()
+	if err := syscall.Flock(int(alive.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return err
+	}
+	cmd := exec.Command(p.Program[0], p.Program[1:]...) //nolint:forbidigo // it outlives this process, and is the guardian of its own
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = home, in, out, log, []*os.File{alive}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if cmd.Env = p.Environ; runners.Variable(p.Environ, "HOME") != home {
+		cmd.Env = append(slices.DeleteFunc(slices.Clone(p.Environ), func(kv string) bool { return strings.HasPrefix(kv, "XDG_") }), "HOME="+home)
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // how it ends is in its files
+	return os.WriteFile(filepath.Join(dir, pidFile), []byte(strconv.Itoa(cmd.Process.Pid)), 0o600)
+}
+
+// Alive has this process keep its lock to itself: what it starts does not hold it.
+func Alive() { syscall.CloseOnExec(3) }
+
+// follow reads what a process writes until its result, or until it has ended.
+func (p *Processes) follow(ctx context.Context, dir string, tell func(engine.Event)) ([]byte, error) {
+	out, err := os.OpenFile(filepath.Join(dir, outFile), os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	from, rest := bufio.NewReader(out), []byte(nil)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	stop, asked := ctx.Done(), time.Time{}
+	for {
+		ended := free(dir) // looked at before the last lines are read
+		for {
+			text, err := from.ReadBytes('\n')
+			if rest = append(rest, text...); err != nil {
+				break
+			}
+			if result, err := said(rest, tell); result != nil || err != nil {
+				return result, err
+			}
+			rest = nil
+		}
+		switch {
+		case ended:
+			said, _ := os.ReadFile(filepath.Join(dir, "err.log"))
+			return nil, fmt.Errorf("%w: its process has ended without a result: %s", machines.ErrUnknown, lastLine(said))
+		case !asked.IsZero() && time.Since(asked) > p.Grace:
+			signal(dir, syscall.SIGKILL)
+			return nil, fmt.Errorf("%w: it did not stop", machines.ErrUnknown)
+		}
+		select {
+		case <-stop:
+			stop, asked = nil, time.Now()
+			signal(dir, syscall.SIGTERM)
+		case <-tick.C:
+		}
+	}
+}
+
+// said tells the event of a line, or returns the result or the refusal.
+func said(text []byte, tell func(engine.Event)) (result []byte, err error) {
+	var l line
+	if json.Unmarshal(text, &l) != nil {
+		return nil, nil //nolint:nilerr // a line of something else, or half of one
+	}
+	if l.Event != nil {
+		tell(*l.Event)
+	}
+	if l.Refused != "" {
+		err = fmt.Errorf("%w: %s", machines.ErrRefused, l.Refused)
+	}
+	return l.Result, err
+}
+
+func lastLine(text []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return lines[len(lines)-1]
+}
+
+// free reports whether the process has ended: its lock is free.
+func free(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, aliveFile))
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
+}
+
+func signal(dir string, s syscall.Signal) {
+	text, _ := os.ReadFile(filepath.Join(dir, pidFile))
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && pid > 1 && !free(dir) {
+		_ = syscall.Kill(pid, s)
+	}
+}

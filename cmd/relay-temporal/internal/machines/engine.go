@@ -1,0 +1,331 @@
+// Package machines is an engine whose attempts are carried out on other machines. The run, its ledger, what lands and the checks on the
+// merged tree stay where the run is.
+package machines
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"relay/attempts"
+	"relay/cmd/relay-temporal/internal/carry"
+	"relay/cmd/relay-temporal/internal/order"
+	"relay/cmd/relay-temporal/internal/settings"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/finish"
+	"relay/orchestrator/relayfiles"
+	"relay/orchestrator/verdict"
+	"relay/orchestrator/worker"
+	"relay/reanchor/git"
+	"relay/runners"
+)
+
+// Engine carries attempts out on hosts. All else is done by the engine of this machine.
+type Engine struct {
+	*worker.Local
+
+	o       *engine.Options
+	store   *carry.Store
+	trusted string // what the user has checked out
+	user    order.User
+	hook    []byte
+	jobs    Jobs
+	hosts   *hosts
+	events  engine.Events
+	mayAsk  func(ctx context.Context, a engine.Attempt) (why string)
+
+	mu   sync.Mutex
+	done []order.ID // whose orders and results are still in the store
+	late []sent     // given up: what the host did with them is unknown
+}
+
+// New returns the factory of the engine.
+func New(read func() (*settings.Machines, Jobs, error)) engine.Factory {
+	return func(local engine.Open) engine.Open {
+		return func(ctx context.Context, o *engine.Options, events chan<- engine.Event) (engine.Abilities, error) {
+			if o.Isolation != engine.IsolationWorktree {
+				return engine.Abilities{}, &attempts.RefusedError{
+					Reason: "other machines carry attempts out in worktrees only, and relay.isolation is " + string(o.Isolation), Hint: "relay.isolation: worktree",
+				}
+			}
+			of, err := local(ctx, o, events)
+			if err != nil {
+				return of, err
+			}
+			m, jobs, err := read()
+			if err != nil {
+				return of, err
+			}
+			e := &Engine{o: o, jobs: jobs, hosts: newHosts(m.Hosts), events: events}
+			e.mayAsk = func(context.Context, engine.Attempt) string { return "" }
+			return e.around(ctx, of, m)
+		}
+	}
+}
+
+// around makes the engine that of a run whose other abilities are those of the engine of this machine.
+func (e *Engine) around(ctx context.Context, of engine.Abilities, m *settings.Machines) (engine.Abilities, error) {
+	local, ok := of.Engine.(*worker.Local)
+	if !ok {
+		return of, errors.New("the engine of this machine is not the one that relay has")
+	}
+	repo, err := git.Open(ctx, e.o.Root)
+	if err != nil {
+		return of, err
+	}
+	if e.trusted, err = repo.HeadCommit(ctx); err != nil {
+		return of, err
+	}
+	config := func(key string) string {
+		out, _ := repo.Run(ctx, git.Call{Args: []string{"config", key}}) // where it is not set, hosts use their own
+		return strings.TrimSpace(string(out))
+	}
+	e.user = order.User{Name: config("user.name"), Email: config("user.email")}
+	if e.o.Hook != "" {
+		if e.hook, err = runners.ReadResultFile(e.o.Hook); err != nil {
+			return of, fmt.Errorf("the pre-commit hook cannot be sent to hosts: %w", err)
+		}
+	}
+	e.Local, e.store = local, &carry.Store{Repo: repo, URL: m.Remote, Patience: m.Patience}
+	if name, err := e.store.Public(ctx); err != nil || name != "" && !m.PublicRemote {
+		return of, errors.Join(err, &attempts.RefusedError{
+			Reason: "remote in machines.yml is the project's own remote " + name + ": whoever can read that can read transcripts, also later",
+			Hint:   "name a repository that is kept for this, or set public_remote: true",
+		})
+	}
+	if len(m.Hosts) == 0 {
+		return of, &attempts.RefusedError{Reason: "machines.yml names no hosts", Hint: "hosts: [{name: build1, jobs: 2}]"}
+	}
+	of.Engine, of.Lifecycle = e, lifecycle{of.Lifecycle, e}
+	of.AskFirst = func(may func(ctx context.Context, a engine.Attempt) string) { e.mayAsk = may }
+	return of, nil
+}
+
+// lifecycle also removes from the store what the run has put there.
+type lifecycle struct {
+	engine.Lifecycle
+	e *Engine
+}
+
+// Close implements [engine.Lifecycle].
+func (l lifecycle) Close(ctx context.Context) (stay []string, err error) {
+	stay, err = l.Lifecycle.Close(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
+	defer cancel()
+	for _, s := range l.e.late {
+		m, found, _ := l.e.store.FindResult(ctx, s.Order) // if the store cannot be asked, the next step says so
+		if !found {
+			continue
+		}
+		ref, failed := l.e.store.KeepLate(ctx, l.e.o.Epic.ID, s.Order, m)
+		stay = append(stay, fmt.Sprintf("%s sent a result of %s attempt %d after it was given up: it is kept as %s", s.Host, s.Order.Task, s.Order.Number, ref))
+		err = errors.Join(err, failed)
+	}
+	if failed := l.e.store.Remove(ctx, l.e.done...); failed != nil {
+		stay = append(stay, "orders and results of this run were not removed from the remote: "+failed.Error())
+	}
+	return stay, err
+}
+
+// sent is what this machine notes of an attempt that it has given to a host.
+type sent struct {
+	Host  string      `json:"host"`
+	Order order.Order `json:"order"`
+}
+
+// sentFile is where it does, in the attempt's folder.
+const sentFile = "host.json"
+
+// Prepare implements [engine.Engine].
+func (e *Engine) Prepare(ctx context.Context, a engine.Attempt) (string, error) {
+	return e.Local.Prepare(ctx, a)
+}
+
+// Run implements [engine.Engine].
+func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
+	files := relayfiles.Of(e.o.Dir, a)
+	if a.Ended {
+		return e.attach(ctx, a, files)
+	}
+	host, err := e.hosts.take(ctx, e.wanted(a))
+	if err != nil {
+		return engine.Result{}, err
+	}
+	if host == "" {
+		return stopped("stopped before a host was free"), nil
+	}
+	var failed error
+	defer func() { e.hosts.give(host, failed) }()
+	if why := e.mayAsk(ctx, a); why != "" {
+		return stopped(why), nil
+	}
+	e.mu.Lock()
+	e.done = append(e.done, order.IDOf(a))
+	e.mu.Unlock()
+	contents := order.ContentsOf(e.o, a)
+	contents.User, contents.Hook = e.user, e.hook
+	o, err := e.store.PushOrder(ctx, e.o.Epic.ID, contents, e.trusted)
+	if err != nil {
+		failed = err
+		return e.apart(ctx, fmt.Errorf("the order was not sent to %s: %w", host, err))
+	}
+	note, err := json.Marshal(sent{host, o})
+	if err != nil {
+		return engine.Result{}, err
+	}
+	if err := files.Note(e.o.Dir, sentFile, string(note)); err != nil {
+		return engine.Result{}, err
+	}
+	r, err := e.carryOut(ctx, a, sent{host, o})
+	if failed = err; err != nil {
+		return e.apart(ctx, err)
+	}
+	return r, nil
+}
+
+// stopped is the result of an attempt that was not begun.
+func stopped(why string) (r engine.Result) {
+	r.Fail(attempts.Stopped, attempts.Interrupted, why)
+	return r
+}
+
+// apart is what came of an attempt when a host, or the way to it, has failed: the task is not charged, and tried elsewhere. A failure of
+// this machine stays an error.
+func (e *Engine) apart(ctx context.Context, err error) (engine.Result, error) {
+	_, byGit := errors.AsType[*git.Error](err)
+	lie, lied := errors.AsType[*carry.LieError](err)
+	switch {
+	case lied:
+		r := stopped(lie.Error())
+		r.Note("host", lie.Error())
+		return r, nil
+	case ctx.Err() != nil, byGit, errors.Is(err, ErrUnknown), errors.Is(err, ErrRefused), errors.Is(err, order.ErrVersion):
+		return stopped(err.Error()), nil //nolint:nilerr // the result says it
+	}
+	return engine.Result{}, err
+}
+
+// wanted returns the host that has the session which an attempt continues; "": any will do.
+func (e *Engine) wanted(a engine.Attempt) string {
+	if a.Session == "" {
+		return ""
+	}
+	before := engine.Attempt{Run: a.Previous.Run, Task: a.Task, Number: a.Previous.ID}
+	s, _ := noted(relayfiles.Of(e.o.Dir, before))
+	return s.Host
+}
+
+func noted(files relayfiles.Files) (s sent, ok bool) {
+	text, err := runners.ReadResultFile(filepath.Join(files.Folder, sentFile))
+	return s, err == nil && json.Unmarshal(text, &s) == nil && s.Host != ""
+}
+
+// attach goes on with an attempt of a run that was killed, if a host has it.
+func (e *Engine) attach(ctx context.Context, a engine.Attempt, files relayfiles.Files) (engine.Result, error) {
+	s, ok := noted(files)
+	if !ok {
+		return e.Local.Run(ctx, a)
+	}
+	e.mu.Lock()
+	e.done = append(e.done, s.Order.ID)
+	e.mu.Unlock()
+	r, err := e.carryOut(ctx, a, s)
+	if err != nil {
+		return e.apart(ctx, err)
+	}
+	return r, nil
+}
+
+// carryOut has a host carry an order out, and takes in what comes of it.
+func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent) (r engine.Result, err error) {
+	message, err := order.Encode(s.Order)
+	if err != nil {
+		return r, err
+	}
+	answer, err := e.jobs.Do(ctx, s.Host, s.Order.ID, message, func(ev engine.Event) {
+		if ev.Task != a.Task.ID {
+			return
+		}
+		if ev.Kind == engine.KindBriefed {
+			e.events.Record(ctx, ev)
+			return
+		}
+		e.events.Emit(ev)
+	})
+	cause := context.Cause(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
+	defer cancel()
+	m, err := e.answer(ctx, s, answer, err)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", s.Host, err)
+	}
+	r, err = e.takeIn(ctx, a, s.Order, m)
+	if cause != nil { // the host knows no reason
+		r.Receipt.ErrorSummary = strings.ReplaceAll(r.Receipt.ErrorSummary, order.ErrStopped.Error(), cause.Error())
+	}
+	return r, err
+}
+
+// answer returns the message of the result. One that did not arrive may be in the store.
+func (e *Engine) answer(ctx context.Context, s sent, text []byte, err error) (m order.Result, _ error) {
+	if errors.Is(err, ErrUnknown) {
+		m, found, failed := e.store.FindResult(ctx, s.Order)
+		if found {
+			return m, nil
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.late = append(e.late, s)
+		return m, errors.Join(err, failed)
+	}
+	if err == nil {
+		m, err = order.Decode[order.Result](text)
+	}
+	if err == nil && m.Failed != "" {
+		err = fmt.Errorf("%w: %s", ErrRefused, m.Failed)
+	}
+	return m, err
+}
+
+// takeIn checks a result and puts its work, its refs and its files where those of an attempt of this machine are.
+func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m order.Result) (r engine.Result, err error) {
+	files, protected := relayfiles.Of(e.o.Dir, a), slices.Concat(e.o.Epic.Protected, a.Task.Protected)
+	if r, err = e.store.FetchResult(ctx, carry.Incoming{Epic: e.o.Epic.ID, Order: o, Message: m, Protected: protected}); err != nil {
+		return r, err
+	}
+	if err := e.store.TakeFiles(ctx, e.o.Dir, files.Folder, m); err != nil {
+		return r, err
+	}
+	branch := ""
+	if r.Succeeded() && r.Head != a.Base {
+		set := &finish.BranchSet{Repo: e.store.Repo, Epic: e.o.Epic.ID}
+		branch = set.Name(a.Task.ID)
+		at, unkept, err := set.Blocked(ctx, branch)
+		switch {
+		case err != nil:
+			return r, err
+		case at != "":
+			ruling, _ := verdict.Decide(&verdict.Evidence{Ready: &verdict.Ready{Branch: branch, InUse: at}})
+			r.Rule(nil, ruling)
+			branch = ""
+		case unkept != "" && unkept != r.Head:
+			ref := "refs/relay/" + e.o.Epic.ID + "-moved/" + unkept
+			r.Note("salvage", "what was on the branch "+branch+" and in no other is kept as "+ref)
+			if err := e.store.Keep(ctx, ref, unkept); err != nil {
+				return r, err
+			}
+		}
+	}
+	if err := e.store.Settle(ctx, o, branch, r.Head); err != nil {
+		return r, err
+	}
+	for _, stays := range m.Stays {
+		r.Note("host", stays)
+	}
+	return r, nil
+}

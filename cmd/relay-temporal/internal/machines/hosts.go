@@ -1,0 +1,117 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"relay/cmd/relay-temporal/internal/settings"
+)
+
+// hosts deals out the jobs of hosts.
+type hosts struct {
+	mu      sync.Mutex
+	list    []*host
+	changed chan struct{} // closed when a host may have become free
+}
+
+type host struct {
+	settings.Host
+	busy   int
+	failed int       // times in a row
+	why    error     // the last time
+	until  time.Time // it gets nothing before
+}
+
+// rests are how long a host gets nothing after it has failed: the first, and the longest.
+const (
+	firstRest   = 5 * time.Second
+	longestRest = 5 * time.Minute
+)
+
+// mostFailures is how often in a row every host may fail before no more is tried.
+const mostFailures = 5
+
+func newHosts(list []settings.Host) *hosts {
+	h := &hosts{changed: make(chan struct{})}
+	for _, one := range list {
+		h.list = append(h.list, &host{Host: one})
+	}
+	return h
+}
+
+// take waits for a free job, of the host that is wanted or with "" of the one with most free jobs, and returns the host's name; "" when
+// ctx ends. It fails when every host has failed several times in a row.
+func (h *hosts) take(ctx context.Context, wanted string) (name string, err error) {
+	for {
+		name, rest, changed, err := h.try(wanted)
+		if name != "" || err != nil {
+			return name, err
+		}
+		timer := time.NewTimer(rest)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return "", nil
+		case <-changed:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// try takes a job if one is free. Else it returns when to try again at the latest.
+func (h *hosts) try(wanted string) (name string, rest time.Duration, changed <-chan struct{}, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now, rest := time.Now(), longestRest
+	named := slices.ContainsFunc(h.list, func(one *host) bool { return one.Name == wanted })
+	var best *host
+	for _, one := range h.list {
+		if one.failed < mostFailures {
+			err = nil
+			break
+		}
+		err = errors.Join(err, fmt.Errorf("%s has failed %d times in a row: %w", one.Name, one.failed, one.why))
+	}
+	if err != nil {
+		return "", 0, nil, err
+	}
+	for _, one := range h.list {
+		switch free := one.Jobs - one.busy; {
+		case named && one.Name != wanted, free <= 0:
+		case now.Before(one.until):
+			rest = min(rest, one.until.Sub(now))
+		case best == nil || free > best.Jobs-best.busy:
+			best = one
+		}
+	}
+	if best == nil {
+		return "", rest, h.changed, nil
+	}
+	best.busy++
+	return best.Name, 0, nil, nil
+}
+
+// give gives a job back, of a host that has served or failed.
+func (h *hosts) give(name string, failed error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, one := range h.list {
+		if one.Name != name {
+			continue
+		}
+		if one.busy--; failed == nil {
+			one.failed = 0
+			continue
+		}
+		one.until = time.Now().Add(min(longestRest, firstRest<<min(one.failed, 10)))
+		one.failed++
+		one.why = failed
+	}
+	close(h.changed)
+	h.changed = make(chan struct{})
+}

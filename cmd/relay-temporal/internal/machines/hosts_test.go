@@ -1,0 +1,58 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"relay/cmd/relay-temporal/internal/settings"
+)
+
+// Jobs go where most are free; a host that has failed rests, longer each time, until every host has failed too often.
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHosts([]settings.Host{{Name: "a", Jobs: 2}, {Name: "b", Jobs: 1}})
+		take := func(wanted string) string {
+			t.Helper()
+			name, err := h.take(t.Context(), wanted)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return name
+		}
+		if got := take("") + take("") + take(""); got != "aab" && got != "aba" {
+			t.Errorf("got %s", got)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if name, err := h.take(ctx, ""); name != "" || err != nil {
+			t.Errorf("got %s, %v, where none is free", name, err)
+		}
+		h.give("b", nil)
+		if got := take("b"); got != "b" {
+			t.Errorf("got %s, want the host with the session", got)
+		}
+		h.give("a", nil)
+		h.give("a", nil)
+		h.give("b", nil)
+		began := time.Now()
+		for range mostFailures {
+			for _, name := range []string{"a", "b"} {
+				if got := take(name); got != name {
+					t.Errorf("got %s, want %s", got, name)
+				}
+				h.give(name, errors.New("it burns"))
+			}
+		}
+		if waited := time.Since(began); waited < 75*time.Second || waited > 80*time.Second {
+			t.Errorf("the hosts rested for %s", waited)
+		}
+		if _, err := h.take(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "b has failed 5 times in a row: it burns") {
+			t.Errorf("got %v", err)
+		}
+	})
+}

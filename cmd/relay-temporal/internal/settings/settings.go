@@ -1,0 +1,103 @@
+// Package settings reads the user's own settings for other machines: machines.yml, beside agents.yml.
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"relay/attempts"
+	"relay/runners"
+)
+
+// Machines are the settings. A repository cannot change them.
+type Machines struct {
+	Remote       string        `yaml:"remote"`        // the git repository that the relay that decides and all hosts reach
+	PublicRemote bool          `yaml:"public_remote"` // Remote may be one of the project's own remotes
+	Patience     time.Duration `yaml:"patience"`      // how long Remote is tried again when it is out of reach
+	Hosts        []Host        `yaml:"hosts"`         // where attempts are carried out
+	Host         Own           `yaml:"host"`          // of this machine, as a host
+}
+
+// Host is a machine that carries attempts out.
+type Host struct {
+	Name   string   `yaml:"name"`
+	Jobs   int      `yaml:"jobs"` // attempts at a time
+	Labels []string `yaml:"labels"`
+	Home   string   `yaml:"home"` // of a host that is a process on this machine: its home folder
+}
+
+// Own are the settings of a host itself.
+type Own struct {
+	Name        string `yaml:"name"`
+	Cache       string `yaml:"cache"`        // folder of the clones; "": the user's cache folder
+	SendSecrets bool   `yaml:"send_secrets"` // work leaves this host even if it has what looks like a secret
+}
+
+const defaultPatience = 10 * time.Minute
+
+// Path returns where the settings of the user are.
+func Path(environ []string) string {
+	dir := runners.Variable(environ, "XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(runners.Variable(environ, "HOME"), ".config")
+	}
+	return filepath.Join(dir, "relay", "machines.yml")
+}
+
+// Read reads the settings. It returns a *attempts.RefusedError if there is nothing to work with.
+func Read(environ []string) (*Machines, error) {
+	path := Path(environ)
+	refused := func(why string) (*Machines, error) {
+		return nil, &attempts.RefusedError{
+			Reason: path + ": " + why,
+			Hint:   "write there\n  remote: ssh://HOST/relay.git\n  hosts: [{name: build1, jobs: 2}]\nand on each host remote, and host: {name: build1}",
+		}
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return refused("there is no such file")
+	} else if err != nil {
+		return nil, err
+	}
+	m := &Machines{Patience: defaultPatience}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(m); err != nil && !errors.Is(err, io.EOF) {
+		return refused(err.Error())
+	}
+	if m.Remote == "" {
+		return refused("remote is missing: the git repository by which orders and work travel")
+	}
+	seen := map[string]bool{}
+	for i := range m.Hosts {
+		h := &m.Hosts[i]
+		if h.Jobs == 0 {
+			h.Jobs = 1
+		}
+		if h.Name == "" || h.Jobs < 0 || seen[h.Name] {
+			return refused(fmt.Sprintf("host %d needs a name of its own, and jobs of at least 1", i+1))
+		}
+		seen[h.Name] = true
+	}
+	return m, nil
+}
+
+// CacheDir returns the folder of a host's clones.
+func (m *Machines) CacheDir(environ []string) string {
+	if m.Host.Cache != "" {
+		return m.Host.Cache
+	}
+	dir := runners.Variable(environ, "XDG_CACHE_HOME")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(runners.Variable(environ, "HOME"), ".cache")
+	}
+	return filepath.Join(dir, "relay", "hosts")
+}
