@@ -97,6 +97,9 @@ func (s *slotBench) Enter(ctx context.Context, tr *Trouble) (at checks.Location,
 		return at, err
 	}
 	at = checks.Location{Attempt: s.q.Attempt, Logs: s.q.Logs, Dir: s.dir, Allow: s.q.Allow}
+	if len(s.q.Lay) == 0 {
+		at.Commit = s.q.Commit
+	}
 	at.Env = func(env []string) []string { return Env(s.b.Checks.Options, at.Dir, env) }
 	if err := s.b.Provision(ctx, at, s.fill, s.q.OfEpic(), tr); err != nil || tr.SetUp == "" || s.q.From == "" {
 		return at, err

@@ -26,8 +26,13 @@ func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts
 		return known.(string), nil
 	}
 	q.Commit, q.From, q.Mine, q.Logs = b.Mine, "", false, filepath.Join(q.Logs, "allowed")
-	allow, tried, untried := []string{}, failed, false
-	for more := failed.Refused; len(more) > 0 && len(allow) < 5; { // none after a trial that passes, or that is not made
+	q.Allow = []string{}
+	inside, err := runAllowed(ctx, b, q, failed) // first: a trial that passes may leave what the next one needs
+	if err != nil {
+		return "", err
+	}
+	allow, tried, untried := []string{}, inside, false
+	for more := failed.Refused; inside.ExitCode != 0 && len(more) > 0 && len(allow) < 5; { // none after a trial that passes, or that is not made
 		allow = append(allow, more...)
 		q.Allow = allow
 		tried, err = runAllowed(ctx, b, q, failed)
@@ -36,12 +41,8 @@ func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts
 		}
 		more = slices.DeleteFunc(tried.Refused, func(path string) bool { return slices.Contains(allow, path) })
 	}
-	if untried || tried.ExitCode == 0 {
-		q.Allow = []string{}
-		tried, err = runAllowed(ctx, b, q, failed)
-		if tried.ExitCode != 0 && (!untried || sandbox.Words(tried.Refused, "") != "") {
-			words = failed.Name + ": " + plaintext.FirstOf(sandbox.Words(allow, ""), "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)")
-		}
+	if inside.ExitCode != 0 && (tried.ExitCode == 0 || untried && sandbox.Words(inside.Refused, "") != "") {
+		words = failed.Name + ": " + plaintext.FirstOf(sandbox.Words(allow, ""), "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)")
 	}
 	b.refused.Store(key, words)
 	return words, err

@@ -67,10 +67,13 @@ func (s *setUp) run(ctx context.Context) error {
 	if err := s.put(ctx, s.at, s.tr); err != nil || s.tr.Any() {
 		return err
 	}
-	o := s.Checks.Options
+	o, role := s.Checks.Options, sandbox.SetUp
+	if s.at.Commit == "" || s.at.Commit != s.Mine {
+		role = sandbox.SetUpFor
+	}
 	for i, line := range o.Worktree.Setup {
 		req := command.ShellRequest{
-			Mark: s.at.Attempt.Mark(), Role: sandbox.SetUp, Allow: s.at.Allow, Dir: s.at.Dir, Run: line,
+			Mark: s.at.Attempt.Mark(), Role: role, Allow: s.at.Allow, Dir: s.at.Dir, Run: line,
 			Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)), Wall: o.Worktree.SetupWall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
 			Log: filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup.log", i+1)),
 		}

@@ -44,6 +44,7 @@ type Location struct {
 	Attempt engine.Attempt
 	Logs    string                      // folder
 	Dir     string                      // root of the checkout
+	Commit  string                      // what the checkout has; "": something else
 	Env     func(env []string) []string // adds variables of the checkout's own; nil: it has none
 	Allow   []string                    // of what the sandbox refuses, for a trial; nil: it is none
 }

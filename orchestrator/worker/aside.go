@@ -59,7 +59,7 @@ func study(
 	}
 	t := s.attemptAt(name, repo, a)
 	var tr bench.Trouble
-	at := checks.Location{Attempt: a, Logs: t.files.Checks, Dir: repo.Root()}
+	at := checks.Location{Attempt: a, Logs: t.files.Checks, Dir: repo.Root(), Commit: a.Base}
 	if err := s.benches.Provision(ctx, at, s.benches.Slot(name, a.Base, ""), false, &tr); err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 	}
 	p.use(t, name, repo)
 	var tr bench.Trouble
-	at := checks.Location{Attempt: t.a, Logs: t.files.Checks, Dir: repo.Root()}
+	at := checks.Location{Attempt: t.a, Logs: t.files.Checks, Dir: repo.Root(), Commit: t.a.Base}
 	err = p.e.benches.Provision(ctx, at, p.e.benches.Slot(name, t.a.Base, p.e.branch(t.a)), false, &tr)
 	t.ev.Ready.Mishap = tr.Mishap
 	t.f.Receipt.Checks = append(t.f.Receipt.Checks, tr.Runs...)

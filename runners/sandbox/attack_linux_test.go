@@ -177,6 +177,35 @@ func (s *stage) outside(script string) string {
 }
 
 // boxes returns the sandboxes that start here.
+// A link that a process leaves where the next one may write opens nothing to that one. Set-up of work has fewer rights than set-up.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	const steal = `; cat ~/.ssh/id; echo evil > ~/.ssh/evil; echo evil >> ~/.bashrc`
+	for kind, box := range boxes(t) {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			box := *box
+			box.Place, box.Setting = s.place, sandbox.Require
+			s.shell(`mkdir -p home/go/pkg/mod home/go/pkg/sumdb; echo kept > home/go/pkg/mod/m`)
+			for role, attack := range map[sandbox.Role]string{
+				sandbox.Agent:    `cd ~/.claude; rm -rf projects session-env commands; ln -s ~/.ssh session-env; ln -s ~ projects; ln -s ~/.ssh commands`,
+				sandbox.SetUp:    `rm -rf ~/go/pkg/mod; ln -s ~/.ssh ~/go/pkg/mod`,
+				sandbox.SetUpFor: `cat ~/.netrc; echo evil > ~/go/pkg/mod/m; rm -rf ~/go`,
+			} {
+				first, _ := s.run(&box, role, attack+steal)
+				second, _ := s.run(&box, role, attack+steal)
+				if said := first + second; strings.Contains(said, "secret") {
+					t.Errorf("%s reads keys: %s", role, said)
+				}
+			}
+			if got := s.shell(`cat home/.bashrc; ls home/.ssh`); got != "kept\nid\n" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
 func boxes(tb testing.TB) map[sandbox.Kind]*sandbox.Sandbox {
 	tb.Helper()
 	found := map[sandbox.Kind]*sandbox.Sandbox{}

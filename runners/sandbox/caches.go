@@ -75,7 +75,7 @@ func (r *ruleset) setCaches(s *Sandbox, home string, works bool) {
 	for _, c := range caches {
 		variable, _, _ := strings.Cut(c.env, "=")
 		name, user := strings.ToLower(variable), r.usersCache(c, variable, home)
-		if kept := below(user, strings.Fields(c.kept)...); r.process.Role == SetUp && len(kept) > 0 && exists(kept[0]) {
+		if kept := below(user, strings.Fields(c.kept)...); r.process.Role == SetUp && len(kept) > 0 && exists(kept[0]) && !r.isLinked(kept[0]) {
 			r.set(Writable, kept...)
 			continue
 		}
@@ -137,6 +137,9 @@ func (c *cache) link(root *os.Root, own, other string, names []string) {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
+// mostNames bounds the links that one start makes for modules of go.
+const mostNames = 20_000
+
 var capital = regexp.MustCompile(`[A-Z]`)
 
 // modules returns the names in go's cache of the modules that the own one lacks, and that are in a go.sum in the folder of the process or
@@ -158,7 +161,10 @@ func (r *ruleset) modules(s *Sandbox, own string) (names []string) {
 				}
 			}
 			for line := range strings.Lines(string(text)) {
-				line, _, _ = strings.Cut(line, " h1:")
+				line, _, ok := strings.Cut(line, " h1:")
+				if !ok || len(names) > mostNames {
+					continue
+				}
 				line = capital.ReplaceAllStringFunc(line, func(c string) string { return "!" + strings.ToLower(c) })
 				line, short := strings.CutSuffix(line, "/go.mod")
 				module, version, _ := strings.Cut(line, " ")

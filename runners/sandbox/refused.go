@@ -25,7 +25,7 @@ var ErrUntried = errors.New("relay.sandbox is require, so nothing is tried outsi
 // it. A path that is hidden seems to be missing. Some name none: docker's tools, sudo, git in the user's checkout, and chromium.
 var refusals = regexp.MustCompile(`(?:^|[\s'"‘“(=])` + pathForm + `['"’”:)\s(]*(?:connect: )?` + reason +
 	`|` + reason + `(?:[^\n/]{0,20}[\s'"‘“(:]` + pathForm + `)?|(?:(?:AccessDenied|NoSuchFile)Exception:? \(?|npm error path |unix://)` + pathForm +
-	`|container runtime strategy|fetching server API version|no new privileges|fatal: not a git repository|user data directory for headless`)
+	`|container runtime strategy|fetching server API version|no new privileges|snap-confine|fatal: not a git repository|user data directory for headless`)
 
 const (
 	pathForm = `(/[^\s'"‘’“”:,;()<>|*?$\\]*[^\s'"‘’“”:,;()<>|*?$\\.])`

@@ -22,12 +22,18 @@ const (
 	Reviewer Role = "reviewer" // also an agent that writes a plan: it changes no files
 	Check    Role = "check"
 	SetUp    Role = "setup"
+	SetUpFor Role = "setup of work" // of a commit with agents' work, whose scripts may be theirs
 )
+
+// IsCommand reports whether processes of the role are set-up commands and checks.
+func (r Role) IsCommand() bool { return r == Check || r == SetUp || r == SetUpFor }
 
 // secret are files and folders below the home with keys, or with sockets of programs that hold keys. No process sees them.
 var secret = []string{
 	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".git-credentials", ".config/git/credentials", ".config/gh", ".config/glab-cli",
-	".config/gcloud", ".config/op", ".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium", ".pypirc",
+	".config/gcloud", ".config/op", ".config/sops", ".config/rclone", ".config/doctl", ".config/containers", ".1password", ".vault-token",
+	".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium", ".gem/credentials", ".pgpass",
+	".terraform.d/credentials.tfrc.json", ".bash_history", ".zsh_history", ".pypirc",
 }
 
 // logins are files below the home with keys of package registries. If a sandbox is required, only set-up sees them.
@@ -36,7 +42,7 @@ var logins = []string{
 }
 
 // running are the parts of /run that programs need to find hosts and themselves. Sockets of services are elsewhere there.
-var running = []string{"/run/systemd/resolve", "/run/NetworkManager", "/run/nscd", "/run/current-system", "/run/wrappers"}
+var running = []string{"/etc/resolv.conf", "/run/systemd/resolve", "/run/NetworkManager", "/run/nscd", "/run/current-system", "/run/wrappers"}
 
 // state is what the CLI of an agent keeps between its sessions. Other CLIs and checks do not see it.
 type state struct {
@@ -52,7 +58,7 @@ var states = map[string]state{
 	"claude": {
 		"CLAUDE_CONFIG_DIR",
 		[]string{".claude", ".claude.json"},
-		[]string{"settings.json", "settings.local.json", "hooks", "commands", "agents", "skills", "CLAUDE.md", "plugins"},
+		[]string{"settings.json", "settings.local.json", "hooks", "commands", "agents", "skills", "rules", "output-styles", "CLAUDE.md", "plugins"},
 		[]string{"projects", "sessions", "session-env", "shell-snapshots", "plugins/store"},
 		false,
 	},
@@ -100,14 +106,15 @@ type ruleset struct {
 // rules decides what a process can reach.
 func (s *Sandbox) rules(p Process) *ruleset {
 	r := &ruleset{modes: map[string]Mode{}, process: p}
-	home, works := r.variable("HOME"), p.Role == Check || p.Role == SetUp
+	home, works := r.variable("HOME"), p.Role.IsCommand()
 	r.set(ReadOnly, "/")
 	r.set(Private, "/tmp", "/var/tmp", "/dev/shm", s.Temp)
 	r.set(Hidden, append(below(home, secret...), "/run")...)
 	r.set(ReadOnly, running...)
-	if p.Role == SetUp {
+	switch required := s.Setting == Require; { // without that, the packages of agents need what the user's do
+	case p.Role == SetUp, p.Role == SetUpFor && !required:
 		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))
-	} else if s.Setting == Require { // else its packages need what the user's do
+	case required:
 		r.set(Hidden, below(home, logins...)...)
 	}
 	r.setStates(home, s.Kind)
@@ -245,13 +252,25 @@ func makeMissing(paths []string) {
 	}
 }
 
-// set gives paths a mode. It follows links, and leaves out paths that are missing.
+// set gives paths a mode. It follows links, and leaves out paths that are missing. It opens nothing by a link that a process like this one
+// could have made.
 func (r *ruleset) set(mode Mode, paths ...string) {
 	for _, path := range paths {
-		if real, err := filepath.EvalSymlinks(path); err == nil && filepath.IsAbs(path) {
+		if real, err := filepath.EvalSymlinks(path); err == nil && filepath.IsAbs(path) && (mode == Hidden || !r.isLinked(path)) {
 			r.modes[real] = mode
 		}
 	}
+}
+
+// isLinked reports whether a part of the path is a link in a folder that the process may write.
+func (r *ruleset) isLinked(path string) bool {
+	for ; path != "/"; path = filepath.Dir(path) {
+		info, err := os.Lstat(path)
+		if folder, _ := filepath.EvalSymlinks(filepath.Dir(path)); err == nil && info.Mode()&fs.ModeSymlink != 0 && r.mode(folder) == Writable {
+			return true
+		}
+	}
+	return false
 }
 
 // reveal lets the process read paths that lie in a private folder.

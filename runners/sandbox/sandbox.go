@@ -111,7 +111,7 @@ type Process struct {
 }
 
 func (s *Sandbox) isOutside(p Process) bool {
-	return (p.Role == Check || p.Role == SetUp) && slices.Contains(s.Outside, p.Run)
+	return p.Role.IsCommand() && slices.Contains(s.Outside, p.Run)
 }
 
 // Wall returns the wall for a process; nil if it has none. It fails if a wall is required and there is none.

@@ -134,7 +134,7 @@ type inside struct {
 // fails, Wait asks it for its version: if that fails as well, the agent has not begun.
 func (i *inside) Wait() process.Exit {
 	exit := i.Process.Wait()
-	worked := i.cmd.Role == sandbox.Check || i.cmd.Role == sandbox.SetUp
+	worked := i.cmd.Role.IsCommand()
 	if exit.Code != 0 || !worked {
 		paths := sandbox.Refused(i.cmd.Wall, runners.Variable(i.cmd.Env, "HOME"), i.box.Root, i.cmd.Stdout, i.cmd.Stderr)
 		exit.Refused = strings.Join(append(paths, strings.Fields(exit.Refused)...), " ")
