@@ -191,7 +191,7 @@ func TestLinks(t *testing.T) {
 			for role, attack := range map[sandbox.Role]string{
 				sandbox.Agent:    `cd ~/.claude; rm -rf projects session-env commands; ln -s ~/.ssh session-env; ln -s ~ projects; ln -s ~/.ssh commands`,
 				sandbox.SetUp:    `rm -rf ~/go/pkg/mod; ln -s ~/.ssh ~/go/pkg/mod`,
-				sandbox.SetUpFor: `cat ~/.netrc; echo evil > ~/go/pkg/mod/m; rm -rf ~/go`,
+				sandbox.SetUpFor: `echo evil > ~/go/pkg/mod/m; rm -rf ~/go`,
 			} {
 				first, _ := s.run(&box, role, attack+steal)
 				second, _ := s.run(&box, role, attack+steal)

@@ -22,7 +22,7 @@ const (
 	Reviewer Role = "reviewer" // also an agent that writes a plan: it changes no files
 	Check    Role = "check"
 	SetUp    Role = "setup"
-	SetUpFor Role = "setup of work" // of a commit with agents' work, whose scripts may be theirs
+	SetUpFor Role = "setup of work" // of a commit with agents' work, whose scripts may be theirs: it does not change the user's caches
 )
 
 // IsCommand reports whether processes of the role are set-up commands and checks.
@@ -111,10 +111,9 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.set(Private, "/tmp", "/var/tmp", "/dev/shm", s.Temp)
 	r.set(Hidden, append(below(home, secret...), "/run")...)
 	r.set(ReadOnly, running...)
-	switch required := s.Setting == Require; { // without that, the packages of agents need what the user's do
-	case p.Role == SetUp, p.Role == SetUpFor && !required:
+	if p.Role == SetUp || p.Role == SetUpFor {
 		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))
-	case required:
+	} else if s.Setting == Require { // else its packages need what the user's do
 		r.set(Hidden, below(home, logins...)...)
 	}
 	r.setStates(home, s.Kind)
