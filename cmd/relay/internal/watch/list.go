@@ -105,7 +105,9 @@ func (l *list) items() (items []item) {
 		put(item{group: g})
 		shown := len(rows)
 		if !l.all && l.filter == "" && l.night.Counts.Total() > fewTasks {
-			shown = min(shown, l.most(g, used))
+			if few := l.most(g, used); few+1 < shown { // a line that says "and 1 more" has room for that one
+				shown = few
+			}
 		}
 		for _, r := range rows[:shown] {
 			put(item{group: g, row: r})
@@ -143,13 +145,12 @@ func (l *list) isCut(it item) bool {
 
 // most returns how many rows of a group are shown, below so many lines of others.
 func (l *list) most(g view.Group, used int) int {
+	room := l.body() - used - 1 // the last line says how many more there are
 	switch {
-	case g == view.IsDone && !l.isLow():
-		return max(l.body()-used-1, fewDone)
 	case g == view.IsDone:
-		return fewDone
-	case g == view.Waiting && l.isLow():
-		return fewRows
+		return max(room, 1)
+	case g == view.Waiting && l.isLow(): // and the next group has its head, and a last line, too
+		return max(room-fewDone-2, fewRows)
 	}
 	return mostNeeds
 }
@@ -204,7 +205,8 @@ func (l *list) drawItem(it item, width int) []string {
 	right, says := l.says(it)
 	title, room := l.columns(right, width)
 	text := cell(plaintext.Fit(r.Title, title), title) + "  " + cut(says, room)
-	if says == "" {
+	height := l.height(it)
+	if says == "" || height == 3 { // the reason has its own line
 		text = plaintext.Fit(r.Title, title+2+room)
 	}
 	line := " " + cell(plaintext.Fit(r.ID, l.idWidth), l.idWidth) + "  " + spread(text, right, width-begin)
@@ -214,12 +216,13 @@ func (l *list) drawItem(it item, width int) []string {
 		line = " " + coloured(it.group, symbol) + cut(line, width-2)
 	}
 	lines, indent := []string{line}, strings.Repeat(" ", min(begin, width))
-	if l.height(it) == 1 {
-		return lines
-	} else if l.isCut(it) {
+	if height == 3 {
 		lines = append(lines, indent+cut(says, width-begin))
 	}
-	return append(lines, indent+spread(firstOf(r, r == l.row), r.Waiters(), width-begin))
+	if height > 1 {
+		lines = append(lines, indent+spread(firstOf(r, r == l.row), r.Waiters(), width-begin))
+	}
+	return lines
 }
 
 // says returns what stands at the right end of a row, and beside the title.
