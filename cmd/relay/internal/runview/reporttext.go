@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/clipperhouse/displaywidth"
 
@@ -25,6 +26,8 @@ const (
 	widest = 80
 	// smallNight is up to how many tasks a timeline says no more than the lists do.
 	smallNight = 12
+	// shortNight has too few columns of a minute for a timeline.
+	shortNight = 10 * time.Minute
 )
 
 //go:embed report.txt
@@ -51,7 +54,7 @@ func (t *sheet) write(w io.Writer, n page.Words) error {
 		"wrap":   func(text, indent string) string { return terminal.Wrap(text, t.width, indent) },
 		"ends":   func(left, right string) string { return ends(left, right, t.width) },
 		"symbol": func(s view.State) string { sign, _ := terminal.Symbols(s, t.ascii); return sign },
-		"sign":   t.sign, "row": t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands,
+		"sign":   t.sign, "task": task, "row": t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands,
 	})
 	template.Must(all.Parse(page.Common + reportText))
 	b := bufio.NewWriter(w)
@@ -86,7 +89,14 @@ func (t *sheet) sign(r *view.Row) string {
 
 // row returns a task with something to say of it at the right.
 func (t *sheet) row(r *view.Row, right string) string {
-	return t.sign(r) + " " + ends(fmt.Sprintf("%-4s %s", r.ID, r.Title), right, t.width-2)
+	return strings.TrimRight(t.sign(r)+" "+task(r, t.width-4-displaywidth.String(right))+"  "+right, " ")
+}
+
+// task returns the id of a task, which is never cut, and its title in so many columns.
+func task(r *view.Row, width int) string {
+	id := terminal.Pad(r.ID, 5) + " "
+	rest := width - displaywidth.String(id)
+	return id + terminal.Pad(plaintext.Fit(r.Title, rest), rest)
 }
 
 // bar draws the tasks by state, each state at least a column wide.
@@ -124,7 +134,7 @@ func padLeft(s string, width int) string {
 // jobs draws the timeline of a night that is not small.
 func (t *sheet) jobs(n *page.Words) string {
 	line := n.Timeline
-	if line == nil || len(line.Spans) == 0 || line.Jobs > 16 || n.Counts.Total() <= smallNight {
+	if line == nil || line.To.Sub(line.From) < shortNight || line.Jobs > 16 || n.Counts.Total() <= smallNight {
 		return ""
 	}
 	return "\n" + t.paint.Strong("TIMELINE") + "\n" + terminal.Timeline(line, t.width, n.O.Zone, t.ascii) + "\n"
