@@ -119,11 +119,13 @@ func (l *list) items() (items []item) {
 	return items
 }
 
-// height returns the lines of an item.
+// height returns the lines of an item. The selected row has three if its reason has no room in the first, and no pane is beside it.
 func (l *list) height(it item) int {
 	if it.row == nil || it.group != view.NeedsYou || !l.isWide() && it.row.ID != l.selected {
 		return 1
-	} else if l.isCut(it) {
+	}
+	right, says := l.says(it)
+	if _, room := l.columns(right, l.w); !l.isWide() && displaywidth.String(says) > room {
 		return 3
 	}
 	return 2
@@ -134,13 +136,6 @@ func (l *list) columns(right string, width int) (title, says int) {
 	rest := max(width-l.idWidth-5-len(right)-2, 0)
 	title = min(rest*45/100, 44)
 	return title, max(rest-title-2, 0)
-}
-
-// isCut reports whether the row of the selected task has no room for its reason, and no pane is beside it.
-func (l *list) isCut(it item) bool {
-	right, says := l.says(it)
-	_, room := l.columns(right, l.w)
-	return !l.isWide() && displaywidth.String(says) > room
 }
 
 // most returns how many rows of a group are shown, below so many lines of others.
