@@ -26,8 +26,6 @@ const (
 	widest = 80
 	// smallNight is up to how many tasks a timeline says no more than the lists do.
 	smallNight = 12
-	// shortNight has too few columns of a minute for a timeline.
-	shortNight = 10 * time.Minute
 )
 
 //go:embed report.txt
@@ -54,7 +52,7 @@ func (t *sheet) write(w io.Writer, n page.Words) error {
 		"wrap":   func(text, indent string) string { return terminal.Wrap(text, t.width, indent) },
 		"ends":   func(left, right string) string { return ends(left, right, t.width) },
 		"symbol": func(s view.State) string { sign, _ := terminal.Symbols(s, t.ascii); return sign },
-		"sign":   t.sign, "task": task, "row": t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands,
+		"row":    t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands,
 	})
 	template.Must(all.Parse(page.Common + reportText))
 	b := bufio.NewWriter(w)
@@ -89,14 +87,8 @@ func (t *sheet) sign(r *view.Row) string {
 
 // row returns a task with something to say of it at the right.
 func (t *sheet) row(r *view.Row, right string) string {
-	return strings.TrimRight(t.sign(r)+" "+task(r, t.width-4-displaywidth.String(right))+"  "+right, " ")
-}
-
-// task returns the id of a task, which is never cut, and its title in so many columns.
-func task(r *view.Row, width int) string {
-	id := terminal.Pad(r.ID, 5) + " "
-	rest := width - displaywidth.String(id)
-	return id + terminal.Pad(plaintext.Fit(r.Title, rest), rest)
+	id := terminal.Pad(plaintext.Fit(r.ID, 40), 5)
+	return t.sign(r) + " " + id + " " + ends(r.Title, right, t.width-3-displaywidth.String(id))
 }
 
 // bar draws the tasks by state, each state at least a column wide.
@@ -131,10 +123,10 @@ func padLeft(s string, width int) string {
 	return strings.Repeat(" ", max(width-displaywidth.String(s), 0)) + s
 }
 
-// jobs draws the timeline of a night that is not small.
+// jobs draws the timeline of a night that is neither small nor over in a few columns, each of a minute.
 func (t *sheet) jobs(n *page.Words) string {
 	line := n.Timeline
-	if line == nil || line.To.Sub(line.From) < shortNight || line.Jobs > 16 || n.Counts.Total() <= smallNight {
+	if line == nil || len(line.Spans) == 0 || line.To.Sub(line.From) < 10*time.Minute || line.Jobs > 16 || n.Counts.Total() <= smallNight {
 		return ""
 	}
 	return "\n" + t.paint.Strong("TIMELINE") + "\n" + terminal.Timeline(line, t.width, n.O.Zone, t.ascii) + "\n"
