@@ -25,7 +25,6 @@ type item struct {
 const (
 	mostNeeds = 12
 	fewRows   = 3
-	fewDone   = 2
 	fewTasks  = 8  // so many tasks are never folded
 	mostID    = 14 // columns of an id
 )
@@ -144,8 +143,8 @@ func (l *list) most(g view.Group, used int) int {
 	switch {
 	case g == view.IsDone:
 		return max(room, 1)
-	case g == view.Waiting && l.isLow(): // and the next group has its head, and a last line, too
-		return max(room-fewDone-2, fewRows)
+	case g == view.Waiting && l.isLow(): // the next group has four: a head, two rows and a last line
+		return max(room-4, fewRows)
 	}
 	return mostNeeds
 }
