@@ -207,6 +207,7 @@ func TestKeys(t *testing.T) {
 
 // TestEnded tests that the screen of an ended night names what lands it, and that a low one ends with how many tasks are folded.
 func TestEnded(t *testing.T) {
+	t.Parallel()
 	m, _ := screenOf(t, 40, 80, 24)
 	n := m.win.night
 	n.Run.State = view.Ended
