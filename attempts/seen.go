@@ -122,7 +122,8 @@ func (h *history) recall(relay string) {
 	}
 	for i, id := range s.IDs {
 		rec, n := &s.Records[i], s.Tries[i]
-		rec.Attempts, s.Attempts, s.Ledger.Tasks[id] = s.Attempts[:n:n], s.Attempts[n:], rec
+		rec.Attempts, s.Attempts = s.Attempts[:n:n], s.Attempts[n:]
+		s.Ledger.Tasks[id] = rec
 	}
 	h.fold, h.skipped, h.high = newFold(nil, &s.Ledger), s.Next-1, s.Next-1
 	h.links.Again(h.skipped)

@@ -38,7 +38,8 @@ func (s Sentence) String() string {
 	}
 	need := plaintext.Verb(s.NeedYou, "needs you", "need you")
 	if s.Looks > 0 {
-		said, need = said+fmt.Sprintf(" (%d to look at)", s.Looks), "more "+need
+		said += fmt.Sprintf(" (%d to look at)", s.Looks)
+		need = "more " + need
 	}
 	for _, part := range []struct {
 		n    int

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/clipperhouse/displaywidth"
 
@@ -51,7 +52,7 @@ func (t *sheet) write(w io.Writer, n page.Words) error {
 		"wrap":   func(text, indent string) string { return terminal.Wrap(text, t.width, indent) },
 		"ends":   func(left, right string) string { return ends(left, right, t.width) },
 		"symbol": func(s view.State) string { sign, _ := terminal.Symbols(s, t.ascii); return sign },
-		"sign":   t.sign, "row": t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands,
+		"row":    t.row, "bar": t.bar, "jobs": t.jobs, "commands": t.commands,
 	})
 	template.Must(all.Parse(page.Common + reportText))
 	b := bufio.NewWriter(w)
@@ -86,7 +87,8 @@ func (t *sheet) sign(r *view.Row) string {
 
 // row returns a task with something to say of it at the right.
 func (t *sheet) row(r *view.Row, right string) string {
-	return t.sign(r) + " " + ends(fmt.Sprintf("%-4s %s", r.ID, r.Title), right, t.width-2)
+	id := terminal.Pad(plaintext.Fit(r.ID, 40), 5)
+	return t.sign(r) + " " + id + " " + ends(r.Title, right, t.width-3-displaywidth.String(id))
 }
 
 // bar draws the tasks by state, each state at least a column wide.
@@ -121,10 +123,10 @@ func padLeft(s string, width int) string {
 	return strings.Repeat(" ", max(width-displaywidth.String(s), 0)) + s
 }
 
-// jobs draws the timeline of a night that is not small.
+// jobs draws the timeline of a night that is neither small nor over in a few columns, each of a minute.
 func (t *sheet) jobs(n *page.Words) string {
 	line := n.Timeline
-	if line == nil || len(line.Spans) == 0 || line.Jobs > 16 || n.Counts.Total() <= smallNight {
+	if line == nil || len(line.Spans) == 0 || line.To.Sub(line.From) < 10*time.Minute || line.Jobs > 16 || n.Counts.Total() <= smallNight {
 		return ""
 	}
 	return "\n" + t.paint.Strong("TIMELINE") + "\n" + terminal.Timeline(line, t.width, n.O.Zone, t.ascii) + "\n"

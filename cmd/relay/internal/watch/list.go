@@ -25,7 +25,6 @@ type item struct {
 const (
 	mostNeeds = 12
 	fewRows   = 3
-	fewDone   = 2
 	fewTasks  = 8  // so many tasks are never folded
 	mostID    = 14 // columns of an id
 )
@@ -105,7 +104,9 @@ func (l *list) items() (items []item) {
 		put(item{group: g})
 		shown := len(rows)
 		if !l.all && l.filter == "" && l.night.Counts.Total() > fewTasks {
-			shown = min(shown, l.most(g, used))
+			if few := l.most(g, used); few+1 < shown { // a line that says "and 1 more" has room for that one
+				shown = few
+			}
 		}
 		for _, r := range rows[:shown] {
 			put(item{group: g, row: r})
@@ -117,11 +118,13 @@ func (l *list) items() (items []item) {
 	return items
 }
 
-// height returns the lines of an item.
+// height returns the lines of an item. The selected row has three if its reason has no room in the first, and no pane is beside it.
 func (l *list) height(it item) int {
 	if it.row == nil || it.group != view.NeedsYou || !l.isWide() && it.row.ID != l.selected {
 		return 1
-	} else if l.isCut(it) {
+	}
+	right, says := l.says(it)
+	if _, room := l.columns(right, l.w); !l.isWide() && displaywidth.String(says) > room {
 		return 3
 	}
 	return 2
@@ -134,22 +137,14 @@ func (l *list) columns(right string, width int) (title, says int) {
 	return title, max(rest-title-2, 0)
 }
 
-// isCut reports whether the row of the selected task has no room for its reason, and no pane is beside it.
-func (l *list) isCut(it item) bool {
-	right, says := l.says(it)
-	_, room := l.columns(right, l.w)
-	return !l.isWide() && displaywidth.String(says) > room
-}
-
 // most returns how many rows of a group are shown, below so many lines of others.
 func (l *list) most(g view.Group, used int) int {
+	room := l.body() - used - 1 // the last line says how many more there are
 	switch {
-	case g == view.IsDone && !l.isLow():
-		return max(l.body()-used-1, fewDone)
 	case g == view.IsDone:
-		return fewDone
-	case g == view.Waiting && l.isLow():
-		return fewRows
+		return max(room, 1)
+	case g == view.Waiting && l.isLow(): // the next group has four: a head, two rows and a last line
+		return max(room-4, fewRows)
 	}
 	return mostNeeds
 }
@@ -204,7 +199,8 @@ func (l *list) drawItem(it item, width int) []string {
 	right, says := l.says(it)
 	title, room := l.columns(right, width)
 	text := cell(plaintext.Fit(r.Title, title), title) + "  " + cut(says, room)
-	if says == "" {
+	height := l.height(it)
+	if says == "" || height == 3 { // the reason has its own line
 		text = plaintext.Fit(r.Title, title+2+room)
 	}
 	line := " " + cell(plaintext.Fit(r.ID, l.idWidth), l.idWidth) + "  " + spread(text, right, width-begin)
@@ -214,12 +210,13 @@ func (l *list) drawItem(it item, width int) []string {
 		line = " " + coloured(it.group, symbol) + cut(line, width-2)
 	}
 	lines, indent := []string{line}, strings.Repeat(" ", min(begin, width))
-	if l.height(it) == 1 {
-		return lines
-	} else if l.isCut(it) {
+	if height == 3 {
 		lines = append(lines, indent+cut(says, width-begin))
 	}
-	return append(lines, indent+spread(firstOf(r, r == l.row), r.Waiters(), width-begin))
+	if height > 1 {
+		lines = append(lines, indent+spread(firstOf(r, r == l.row), r.Waiters(), width-begin))
+	}
+	return lines
 }
 
 // says returns what stands at the right end of a row, and beside the title.

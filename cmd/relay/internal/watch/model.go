@@ -246,6 +246,8 @@ func (m *model) foot() []string {
 		said = "show tasks with: " + m.input.text + "_"
 	case said == "" && m.list.filter != "":
 		said = "only tasks with: " + m.list.filter + "   (esc shows all)"
+	case said == "" && len(m.win.night.Changed.Next) > 1: // landing comes before undoing, when no run is on
+		said = "then " + m.win.night.Changed.Next[0].Type + ": " + m.win.night.Changed.Next[0].For
 	case said == "":
 		said = spread("", m.keysOfRun(), m.win.w-2)
 	}

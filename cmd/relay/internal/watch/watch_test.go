@@ -205,6 +205,22 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestEnded tests that the screen of an ended night names what lands it, and that a low one ends with how many tasks are folded.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	m, _ := screenOf(t, 40, 80, 24)
+	n := m.win.night
+	n.Run.State = view.Ended
+	n.Changed.Next = []view.Command{view.Finish("main"), {Type: "relay retry T1"}}
+	lines := m.screen()
+	if got := lines[len(lines)-2]; !strings.Contains(got, "then relay finish: lands the completed tasks on main") {
+		t.Errorf("the line above the keys is %q", got)
+	}
+	if got := lines[len(lines)-3]; !strings.Contains(got, "and 30 more: D shows all") {
+		t.Errorf("the last line of the list is %q", got)
+	}
+}
+
 // A question of an epic of a playlist is asked without the flag that names the epic.
 func TestFirstOf(t *testing.T) {
 	t.Parallel()
