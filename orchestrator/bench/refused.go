@@ -26,13 +26,23 @@ func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts
 		return known.(string), nil
 	}
 	q.Commit, q.From, q.Mine, q.Logs = b.Mine, "", false, filepath.Join(q.Logs, "allowed")
+	words, err = tryAllowed(ctx, b, q, failed)
+	if err == nil {
+		b.refused.Store(key, words)
+	}
+	return words, err
+}
+
+// tryAllowed runs the command in the sandbox, and then with what it was refused. It begins with the sandbox alone: a trial that passes may
+// leave what the next one needs.
+func tryAllowed(ctx context.Context, b *Benches, q checks.Question, failed attempts.CheckRun) (words string, err error) {
 	q.Allow = []string{}
-	inside, err := runAllowed(ctx, b, q, failed) // first: a trial that passes may leave what the next one needs
-	if err != nil {
+	inside, err := runAllowed(ctx, b, q, failed)
+	if err != nil || inside.ExitCode == 0 {
 		return "", err
 	}
 	allow, tried, untried := []string{}, inside, false
-	for more := failed.Refused; inside.ExitCode != 0 && len(more) > 0 && len(allow) < 5; { // none after a trial that passes, or that is not made
+	for more := failed.Refused; len(more) > 0 && len(allow) < 5; { // none after a trial that passes, or that is not made
 		allow = append(allow, more...)
 		q.Allow = allow
 		tried, err = runAllowed(ctx, b, q, failed)
@@ -41,11 +51,11 @@ func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts
 		}
 		more = slices.DeleteFunc(tried.Refused, func(path string) bool { return slices.Contains(allow, path) })
 	}
-	if inside.ExitCode != 0 && (tried.ExitCode == 0 || untried && sandbox.Words(inside.Refused, "") != "") {
-		words = failed.Name + ": " + plaintext.FirstOf(sandbox.Words(allow, ""), "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)")
+	if tried.ExitCode != 0 && (!untried || sandbox.Words(inside.Refused, "") == "") {
+		return "", nil
 	}
-	b.refused.Store(key, words)
-	return words, err
+	without := "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)"
+	return failed.Name + ": " + plaintext.FirstOf(sandbox.Words(allow, ""), without), nil
 }
 
 // runAllowed runs the commands of a question with what the sandbox refuses, and returns the last run.

@@ -75,8 +75,7 @@ func (r *ruleset) setCaches(s *Sandbox, home string, works bool) {
 	for _, c := range caches {
 		variable, _, _ := strings.Cut(c.env, "=")
 		name, user := strings.ToLower(variable), r.usersCache(c, variable, home)
-		if kept := below(user, strings.Fields(c.kept)...); r.process.Role == SetUp && len(kept) > 0 && exists(kept[0]) && !r.isLinked(kept[0]) {
-			r.set(Writable, kept...)
+		if r.openKept(c, user) {
 			continue
 		}
 		real, err := filepath.EvalSymlinks(user)
@@ -97,6 +96,16 @@ func (r *ruleset) setCaches(s *Sandbox, home string, works bool) {
 	}
 }
 
+// openKept lets set-up download into the user's folders, if they are there.
+func (r *ruleset) openKept(c cache, user string) bool {
+	kept := below(user, strings.Fields(c.kept)...)
+	if r.process.Role != SetUp || len(kept) == 0 || !exists(kept[0]) || r.isLinked(kept[0]) {
+		return false
+	}
+	r.set(Writable, kept...)
+	return true
+}
+
 // usersCache returns the folder of the user's that a variable names, for go as `go env` does.
 func (r *ruleset) usersCache(c cache, variable, home string) string {
 	config := filepath.Join(cmp.Or(r.variable("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "go/env")
@@ -112,7 +121,7 @@ func (r *ruleset) usersCache(c cache, variable, home string) string {
 // link makes links in the own folder, below root, to what is seen of another one and to these names in it. The process decides what else is
 // in the own one.
 func (c *cache) link(root *os.Root, own, other string, names []string) {
-	for _, pattern := range strings.Fields(c.seen) {
+	for pattern := range strings.FieldsSeq(c.seen) {
 		for _, folder := range []string{other, filepath.Join(root.Name(), own)} { // links may lead to what is gone
 			found, _ := fs.Glob(os.DirFS(folder), pattern) // the patterns are right
 			names = append(names, found...)

@@ -42,7 +42,9 @@ var logins = []string{
 }
 
 // running are the parts of /run that programs need to find hosts and themselves. Sockets of services are elsewhere there.
-var running = []string{"/etc/resolv.conf", "/run/systemd/resolve", "/run/NetworkManager", "/run/nscd", "/run/current-system", "/run/wrappers"}
+var running = []string{
+	"/etc/resolv.conf", "/run/systemd/resolve", "/run/NetworkManager", "/run/nscd", "/run/current-system", "/run/wrappers",
+}
 
 // state is what the CLI of an agent keeps between its sessions. Other CLIs and checks do not see it.
 type state struct {
@@ -58,7 +60,9 @@ var states = map[string]state{
 	"claude": {
 		"CLAUDE_CONFIG_DIR",
 		[]string{".claude", ".claude.json"},
-		[]string{"settings.json", "settings.local.json", "hooks", "commands", "agents", "skills", "rules", "output-styles", "CLAUDE.md", "plugins"},
+		[]string{
+			"settings.json", "settings.local.json", "hooks", "commands", "agents", "skills", "rules", "output-styles", "CLAUDE.md", "plugins",
+		},
 		[]string{"projects", "sessions", "session-env", "shell-snapshots", "plugins/store"},
 		false,
 	},

@@ -10,7 +10,8 @@ import (
 	"relay/runners/sandbox/sandboxtest"
 )
 
-// TestPackages has an agent and a check add packages in the sandbox, use what only the user's caches hold, and read the login of a registry.
+// TestPackages has an agent and a check add packages in the sandbox, use what only the user's caches hold,
+// and read the login of a registry.
 // Neither can change these.
 func TestPackages(t *testing.T) {
 	needsMore(t)

@@ -13,9 +13,11 @@ with zipfile.ZipFile(sys.argv[1], "w") as z: [z.write(f) for f in glob.glob("exa
 }
 module Kept '!kept'; module other other
 mkdir -p user/service package home/.cache/ms-playwright/chromium-1
-(cd user/service; printf 'module m\n\ngo 1.21\n\nrequire example.com/Kept v1.0.0\n' > go.mod; printf 'package m\n\nimport _ "example.com/Kept"\n' > m.go; go list -deps . > deps)
+(cd user/service; printf 'module m\n\ngo 1.21\n\nrequire example.com/Kept v1.0.0\n' > go.mod; printf 'package m\n\nimport _ "example.com/Kept"\n' > m.go
+go list -deps . > deps)
 rm -r ~/proxy/example.com/'!kept' user/service/deps
-echo '{"name":"pack","version":"1.0.0","main":"word"}' > package/package.json; echo 'module.exports = "word"' > package/word; tar czf ~/pack.tgz package
+echo '{"name":"pack","version":"1.0.0","main":"word"}' > package/package.json
+echo 'module.exports = "word"' > package/word; tar czf ~/pack.tgz package
 echo '#!/bin/sh' > home/.cache/ms-playwright/chromium-1/chrome; chmod 755 home/.cache/ms-playwright/chromium-1/chrome
 `
 
@@ -28,5 +30,6 @@ GOPROXY=off go list -deps . | grep example.com/Kept
 test "$(GOPROXY=off go list -f '{{.EmbedFiles}}' example.com/Kept)" = '[word]'
 GOPROXY=file://$HOME/proxy go get example.com/other@v1.0.0
 GOPROXY=off go list example.com/...
-cd ..; rm -rf node_modules package*.json; npm install --offline --no-audit --no-update-notifier ~/pack.tgz; test "$(node -p 'require("pack")')" = word
+cd ..; rm -rf node_modules package*.json; npm install --offline --no-audit --no-update-notifier ~/pack.tgz
+test "$(node -p 'require("pack")')" = word
 `

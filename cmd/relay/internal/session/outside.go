@@ -19,7 +19,8 @@ import (
 	"relay/runners/sandbox"
 )
 
-// ranBare reports whether the last run of this checkout that ended had no sandbox, or commands outside of it: they may need what it refuses.
+// ranBare reports whether the last run of this checkout that ended had no sandbox, or commands outside of it, which may need what it
+// refuses.
 func ranBare(ctx context.Context, p *project.Project) (bare bool) {
 	if p.Config.Relay.Sandbox != sandbox.Auto {
 		return false
