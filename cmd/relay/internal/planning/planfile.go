@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,7 +102,7 @@ func read(p *project.Project, r PlanRequest, absolute string) (*importer.Plan, e
 	if err != nil {
 		return nil, err
 	}
-	plan.Epic.Source = p.Rel(absolute)
+	plan.Epic.Source = cmp.Or(agentsDocument(plan.Epic), p.Rel(absolute))
 	return plan, nil
 }
 

@@ -16,6 +16,7 @@ package planning
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -326,7 +327,7 @@ func (m *Made) ShowFilled(w io.Writer) {
 
 // Write makes the plan the epic, in the place of one that may be replaced.
 func (m *Made) Write(ctx context.Context, o Options, p *project.Project, again string) (archived, branch string, err error) {
-	m.Epic.Source = p.Rel(m.Kept)
+	m.Epic.Source = cmp.Or(agentsDocument(m.Epic), p.Rel(m.Kept))
 	encoded, err := m.Epic.Encode()
 	if err != nil {
 		return "", "", err
