@@ -20,7 +20,6 @@ import (
 	"relay/epic"
 	"relay/epic/grouping"
 	"relay/epic/importer"
-	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/epic/update"
 )
@@ -88,13 +87,10 @@ func ReadUpdate(ctx context.Context, p *project.Project, pl *project.Plan, r Pla
 
 func list(tasks []update.Task) []update.Task { return append([]update.Task{}, tasks...) }
 
-// agentsForm is where a task comes from that an agent has read in a document: FILE:LINE.
-var agentsForm = pattern.New(`^(.+):[0-9]{1,9}$`)
-
 // agentsDocument returns the document of which an agent made the epic; "" if there is none that could be read again.
 func agentsDocument(e *epic.Epic) string {
 	for i := range e.Tasks {
-		if m := agentsForm.FindStringSubmatch(e.Tasks[i].Source); m != nil && m[1] != "stdin" {
+		if m := sourceForm.FindStringSubmatch(e.Tasks[i].Source); m != nil && m[3] == "" && m[1] != "stdin" {
 			return m[1]
 		}
 	}

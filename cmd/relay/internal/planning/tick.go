@@ -22,8 +22,8 @@ type Ticked struct {
 	Left  []string `json:"left,omitempty"`
 }
 
-// sourceForm is where a task of an epic comes from: FILE:LINE (ID).
-var sourceForm = pattern.New(`^(.+):([0-9]{1,9}) \((.+)\)$`)
+// sourceForm is where a task of an epic comes from: FILE:LINE (ID), or FILE:LINE if an agent has read it there.
+var sourceForm = pattern.New(`^(.+):([0-9]{1,9})(?: \((.+)\))?$`)
 
 // Tick ticks completed tasks in the files that they come from. A file that is gone, or has another form by now, is an error; the others are
 // ticked all the same.
@@ -39,9 +39,9 @@ func Tick(p *project.Project, e *epic.Epic, completed []string) (list []Ticked, 
 		if !planned {
 			continue // the plan has it no more
 		}
-		if m := sourceForm.FindStringSubmatch(t.Source); m != nil && slices.Contains(completed, t.ID) {
+		if m := sourceForm.FindStringSubmatch(t.Source); m != nil && m[1] != "stdin" && slices.Contains(completed, t.ID) {
 			line, _ := strconv.Atoi(m[2])
-			places[m[1]] = append(places[m[1]], importer.Place{ID: m[3], Title: was.Title, Line: line})
+			places[m[1]] = append(places[m[1]], importer.Place{ID: cmp.Or(m[3], t.ID), Title: was.Title, Line: line})
 		}
 	}
 	for name, tasks := range places {
@@ -58,9 +58,6 @@ func Tick(p *project.Project, e *epic.Epic, completed []string) (list []Ticked, 
 	return list, failed
 }
 
-// errForm means that a file is no longer a plan of another tool.
-var errForm = errors.New("relay can no longer read it as a plan")
-
 func tick(p *project.Project, name string, tasks []importer.Place) (Ticked, error) {
 	path := filepath.FromSlash(name)
 	if !filepath.IsAbs(path) {
@@ -74,7 +71,7 @@ func tick(p *project.Project, name string, tasks []importer.Place) (Ticked, erro
 	file := filepath.Base(path)
 	found := importer.Find(root.FS(), file)
 	if len(found) == 0 {
-		return Ticked{}, errForm
+		return Ticked{}, errors.New("relay's rules cannot read it as a plan")
 	}
 	made, err := importer.Tick(found[0].Format, root.FS(), file, filepath.ToSlash(filepath.Dir(name)), tasks)
 	if err != nil {
