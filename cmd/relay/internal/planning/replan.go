@@ -65,10 +65,7 @@ func ReadUpdate(ctx context.Context, p *project.Project, pl *project.Plan, r Pla
 	gated := func(id string) bool { return view.Ledger.Record(id).Gate != nil }
 	known := func(id string) bool { return view.Ledger.Tasks[id] != nil }
 	m := update.Merge(update.Input{Made: made, Have: pl.Epic, Plan: plan.Epic, Taken: known, Tried: tried, Gated: gated})
-	u := &Update{Version: 1, Source: plan.Epic.Source, plan: plan, has: pl, ledger: view.Ledger, running: view.Running}
-	if agentsDocument(plan.Epic) != "" {
-		u.Source = r.Written // what an agent has made of it: the document may have changed since
-	}
+	u := &Update{Version: 1, Source: cmp.Or(r.Written, plan.Epic.Source), plan: plan, has: pl, ledger: view.Ledger, running: view.Running}
 	u.Added, u.Changed, u.Removed, u.Kept = list(m.Added), list(m.Changed), list(m.Removed), list(m.Kept)
 	u.Epic, u.Left = append([]string{}, m.Whole...), list(m.Left)
 	if len(m.LeftWhole) > 0 {
@@ -105,10 +102,7 @@ func again(ctx context.Context, p *project.Project, e *epic.Epic, r PlanRequest)
 		if source == "" {
 			return nil, &terminal.UsageError{Message: "epic.yml does not say which plan it was made of", Hint: "name it: relay init --update FILE"}
 		}
-		r.Written, r.Path = source, filepath.FromSlash(source)
-		if !filepath.IsAbs(r.Path) {
-			r.Path = filepath.Join(p.Root, r.Path)
-		}
+		r.Written, r.Path = source, p.Abs(source)
 		if _, err := os.Stat(r.Path); errors.Is(err, fs.ErrNotExist) {
 			return nil, &terminal.Hinted{
 				Err: fmt.Errorf("the plan that this epic was made of is gone: there is no %s", plaintext.Fit(source, 200)), Code: terminal.Invalid,
@@ -119,9 +113,9 @@ func again(ctx context.Context, p *project.Project, e *epic.Epic, r PlanRequest)
 	plan, err := ReadPlan(ctx, p, r)
 	if document != "" && (err == nil && agentsDocument(plan.Epic) == "" || err != nil && filepath.Base(r.Path) == path.Base(document)) {
 		return nil, &terminal.Hinted{
-			Err: fmt.Errorf("an agent has read %s for this epic, and relay's rules would read it otherwise: nothing is changed", plaintext.Fit(document, 200)),
-			Hint: "have an agent read it again: relay plan " + plaintext.ShellWord(document) + " --force\n" +
-				"answer n, and give relay init --update the file that it names: what is done stays done", Code: terminal.Invalid,
+			Code: terminal.Invalid, Err: fmt.Errorf("an agent has read %s for this epic, and relay's rules would read it otherwise: nothing is changed", plaintext.Fit(document, 200)),
+			Hint: "relay plan " + plaintext.ShellWord(document) + " --force reads it again\n" +
+				"to keep what is done, answer n, then: relay init --update FILE, with the file that it names",
 		}
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/importer"
 	"relay/epic/pattern"
 )
@@ -59,10 +60,7 @@ func Tick(p *project.Project, e *epic.Epic, completed []string) (list []Ticked, 
 }
 
 func tick(p *project.Project, name string, tasks []importer.Place) (Ticked, error) {
-	path := filepath.FromSlash(name)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(p.Root, path)
-	}
+	path := p.Abs(name)
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return Ticked{}, err
@@ -77,10 +75,7 @@ func tick(p *project.Project, name string, tasks []importer.Place) (Ticked, erro
 	if err != nil {
 		return Ticked{}, err
 	}
-	t := Ticked{File: name, Tasks: made.Done}
-	for _, told := range made.Told {
-		t.Left = append(t.Left, told.Why)
-	}
+	t := Ticked{File: name, Tasks: made.Done, Left: each.Of(made.Told, func(told importer.Told) string { return told.Why })}
 	if len(made.Done) > 0 {
 		err = project.ReplaceFile(path, made.Data)
 	}
