@@ -151,7 +151,7 @@ func TestTick(t *testing.T) {
 				}
 				ids := placesOf(before.Epic)
 				first, err := Tick(found.Format, files, file, "", append([]Place{{ID: "nothing"}}, ids[0]))
-				if err != nil || len(first.Told) == 0 || first.Told[0].Why != "nothing is not in it any more" {
+				if err != nil || len(first.Told) == 0 || first.Told[0].Why != "relay finds no nothing in it" {
 					t.Errorf("%s: %+v, %v", file, first.Told, err)
 				}
 				all, err := Tick(found.Format, files, file, "", ids)
@@ -202,7 +202,7 @@ func TestTickRenumbered(t *testing.T) {
 	for _, left := range got.Told {
 		told = append(told, left.Why)
 	}
-	if want := []string{"T002 is another task by now: Write tests", "T009 is not in it any more", "T008 is not in it any more"}; !slices.Equal(told, want) {
+	if want := []string{"T002 is another task by now: Write tests", "relay finds no T009 in it", "relay finds no T008 in it"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 }

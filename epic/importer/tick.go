@@ -90,7 +90,7 @@ func standing(d *draft, task Place) (it *item, why string) {
 	case len(named) > 0:
 		return nil, fmt.Sprintf("%s is another task by now: %s", task.ID, markdown.Clip(named[0].title, 60))
 	default:
-		return nil, task.ID + " is not in it any more"
+		return nil, "relay finds no " + task.ID + " in it"
 	}
 }
 

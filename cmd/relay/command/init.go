@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -71,21 +72,17 @@ epic.yml; gated ones go.`,
   relay init --update`,
 		Args: func(cmd *cobra.Command, args []string) error { return opts.named(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if opts.append {
+			switch {
+			case opts.append:
 				return runAppend(cmd.Context(), opts)
-			}
-			if opts.update {
+			case opts.update:
 				return runUpdate(cmd.Context(), opts, args)
-			}
-			if opts.auto {
+			case opts.auto:
 				return &terminal.UsageError{Message: "--auto needs --append", Hint: "relay init --append --auto"}
-			}
-			if opts.app.Epic != "" {
+			case opts.app.Epic != "":
 				return &terminal.UsageError{Message: "--epic needs --append", Hint: "relay init --append --epic " + plaintext.ShellWord(opts.app.Epic)}
 			}
-			if !opts.issues.Named() {
-				opts.blueprint = args[0]
-			}
+			opts.blueprint = append(args, "")[0] // none with issues
 			return runInit(cmd.Context(), opts)
 		},
 	}
@@ -214,14 +211,31 @@ func (o *initOptions) read(ctx context.Context, p *project.Project) (*importer.P
 	if o.from != "" {
 		return plan, err
 	}
-	file, reader := planning.NameReading(a, p, o.blueprint, plan, err)
-	ask := reader != "" && !o.yes && !o.json && !o.dryRun && !o.group && o.planner == "" && o.adopt == "" && a.CanAsk() &&
-		planning.ArchiveRefusal(p, planning.ArchiveOptions{Force: o.force}) == nil
-	if !ask || !a.Agree("let "+plaintext.Fit(reader, 40)+" read it (about a minute, cents)?") {
+	file, found := planning.FreeDocument(p, o.blueprint, plan, err)
+	if file == "" {
 		return plan, err
 	}
-	with := planning.Options{App: a, Rounds: planning.DefaultRounds, Force: o.force}
-	return nil, runPlan(ctx, planOptions{Options: with, checks: o.checks}, []string{file})
+	reader, command := planning.Reader(p), "relay plan "+plaintext.ShellWord(file)
+	says := fmt.Sprintf("relay: %s is in its author's own form: rules find %s", plaintext.Fit(file, 200), found)
+	if reader != "" {
+		says += "; an agent reads such plans better: " + command
+	}
+	fmt.Fprintln(a.Err, says)
+	if reader == "" || !o.mayAsk(p) || !a.Agree("let "+plaintext.Fit(reader, 40)+" read it (about a minute, cents)?") {
+		return plan, err
+	}
+	with := planning.Options{App: a, Rounds: planning.DefaultRounds, Force: o.force, Checks: o.checks, Command: command + " "}
+	err = runPlan(ctx, planOptions{Options: with}, []string{file})
+	if hinted, ok := errors.AsType[*terminal.Hinted](err); ok {
+		hinted.Hint = strings.TrimPrefix(hinted.Hint+"\nread it by rules: relay init "+plaintext.ShellWord(o.blueprint)+" --yes", "\n")
+	}
+	return nil, err
+}
+
+// mayAsk reports whether an agent may be offered: a person can answer, wants nothing that only rules do, and the epic may be made.
+func (o *initOptions) mayAsk(p *project.Project) bool {
+	byRules := o.yes || o.json || o.dryRun || o.group || o.planner != "" || o.adopt != ""
+	return !byRules && o.app.CanAsk() && planning.ArchiveRefusal(p, planning.ArchiveOptions{Force: o.force}) == nil
 }
 
 // create writes the epic in the place of an old one, which it archives.
@@ -303,11 +317,11 @@ func (o initOptions) complete(ctx context.Context, p *project.Project, plan *imp
 	if err != nil {
 		return false, err
 	}
+	out := a.Out
 	if o.json || o.dryRun {
-		made.ShowFilled(a.Err)
-	} else {
-		made.ShowFilled(a.Out)
+		out = a.Err
 	}
+	made.ShowFilled(out)
 	if !o.yes && !o.dryRun && !a.Confirm("take this into the epic, and write it?") {
 		fmt.Fprintf(a.Out, "nothing is written; without what the agent adds: relay init %s\n", plaintext.ShellWord(o.blueprint))
 		return false, nil

@@ -93,7 +93,6 @@ type planOptions struct {
 
 	issues planning.GitHub
 	review string
-	checks []string // commands that become checks of the epic
 }
 
 func newPlanCommand(a *cli.App) *cobra.Command {
@@ -160,7 +159,7 @@ func runPlan(ctx context.Context, opts planOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	planning.AddChecks(&importer.Plan{Epic: made.Epic}, opts.checks)
+	planning.AddChecks(&importer.Plan{Epic: made.Epic}, opts.Checks)
 	return opts.take(ctx, p, made, again)
 }
 
@@ -170,6 +169,9 @@ func (o *planOptions) take(ctx context.Context, p *project.Project, made plannin
 	if !o.JSON {
 		if err := made.Show(a.Out, p); err != nil {
 			return err
+		}
+		for _, run := range o.Checks {
+			fmt.Fprintf(a.Out, "a check of all tasks, which was not tried: %s\n", plaintext.Fit(run, 200))
 		}
 	}
 	sure := o.Yes || !o.JSON && a.CanAsk() && a.Confirm("write it as "+target+"?")

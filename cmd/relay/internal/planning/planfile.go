@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,24 +67,6 @@ func readFrom(ctx context.Context, p *project.Project, r PlanRequest) (*importer
 	if real, err := filepath.EvalSymlinks(absolute); err == nil {
 		absolute = real
 	}
-	return read(p, r, absolute)
-}
-
-// AddChecks makes commands checks of the epic, each once. They are no longer offered.
-func AddChecks(plan *importer.Plan, commands []string) {
-	for _, run := range commands {
-		if !isCheck(plan.Epic, run) {
-			plan.Epic.Checks = append(plan.Epic.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
-		}
-	}
-	plan.Offered = slices.DeleteFunc(plan.Offered, func(o importer.Offered) bool { return isCheck(plan.Epic, o.Run) })
-}
-
-func isCheck(e *epic.Epic, run string) bool {
-	return slices.ContainsFunc(e.Checks, func(c epic.Check) bool { return c.Run == run })
-}
-
-func read(p *project.Project, r PlanRequest, absolute string) (*importer.Plan, error) {
 	if r.From != blueprintName {
 		plan, err := readOther(p, r, absolute)
 		if plan != nil || err != nil {
@@ -101,8 +84,22 @@ func read(p *project.Project, r PlanRequest, absolute string) (*importer.Plan, e
 	if err != nil {
 		return nil, err
 	}
-	plan.Epic.Source = p.Rel(absolute)
+	plan.Epic.Source = cmp.Or(agentsDocument(plan.Epic), p.Rel(absolute))
 	return plan, nil
+}
+
+// AddChecks makes commands checks of the epic, each once. They are no longer offered.
+func AddChecks(plan *importer.Plan, commands []string) {
+	for _, run := range commands {
+		if !isCheck(plan.Epic, run) {
+			plan.Epic.Checks = append(plan.Epic.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
+		}
+	}
+	plan.Offered = slices.DeleteFunc(plan.Offered, func(o importer.Offered) bool { return isCheck(plan.Epic, o.Run) })
+}
+
+func isCheck(e *epic.Epic, run string) bool {
+	return slices.ContainsFunc(e.Checks, func(c epic.Check) bool { return c.Run == run })
 }
 
 // readOther reads a plan in the form of another tool; nil for a file that is in none, a blueprint.
@@ -173,11 +170,11 @@ func WriteTold(w io.Writer, plan *importer.Plan) {
 		fmt.Fprintf(w, "read from GitHub; %s closed there, and left out\n", plaintext.Count(plan.Done, "issue"))
 	}
 	if format, other := importer.Named(plan.Format); other {
-		if format.Tool == "" {
-			fmt.Fprintf(w, "read as a %s", format.Name)
-		} else {
-			fmt.Fprintf(w, "read as a plan of %s", format.Tool)
+		what := format.Name
+		if format.Tool != "" {
+			what = "plan of " + format.Tool
 		}
+		fmt.Fprintf(w, "read as a %s", what)
 		if plan.Done > 0 {
 			fmt.Fprintf(w, "; %s done there, and left out", plaintext.Count(plan.Done, "task"))
 		}
@@ -192,24 +189,26 @@ func WriteTold(w io.Writer, plan *importer.Plan) {
 	}
 }
 
-// NameReading says that rules have read a free document, and which command has an agent read it. It returns the document, and the agent
-// that would; "" if there is none, and for plans in other forms, in which rules need not guess. failed is the error of the rules.
-func NameReading(a *cli.App, p *project.Project, file string, plan *importer.Plan, failed error) (document, reader string) {
-	found := "no task"
-	if problems, ok := errors.AsType[epic.Problems](failed); failed == nil && slices.Contains([]string{"planmode", "checklist"}, plan.Format) {
-		found = plaintext.Count(len(plan.Epic.Tasks), "task") + " and leave out " + plaintext.Count(len(plan.Told), "line")
-		if source := plan.Epic.Source; filepath.Base(file) != path.Base(source) && !filepath.IsAbs(source) { // in the folder that was named
-			file = filepath.Join(p.Root, filepath.FromSlash(source))
-		}
-	} else if !ok || !strings.HasSuffix(problems[0].Hint, blueprint.Form) {
+// FreeDocument returns the document that rules have read if it is in its author's own form, and what they find in it; "" for plans in
+// other forms, in which rules need not guess. failed is the error of the rules.
+func FreeDocument(p *project.Project, file string, plan *importer.Plan, failed error) (document, found string) {
+	problems, ok := errors.AsType[epic.Problems](failed)
+	switch {
+	case ok && strings.HasSuffix(problems[0].Hint, blueprint.Form):
+		return file, "no task"
+	case failed != nil || plan.Format != "planmode" && (plan.Format != "checklist" || len(plan.Told) == 0): // a list of boxes alone is a form
 		return "", ""
 	}
-	fmt.Fprintf(a.Err, "relay: %s is in its author's own form: rules find %s; an agent reads such plans better: relay plan %s\n",
-		plaintext.Fit(file, 200), found, plaintext.ShellWord(file))
-	if names, err := agents(p, ""); err == nil {
-		reader = names[0]
+	if source := plan.Epic.Source; filepath.Base(file) != path.Base(source) { // in the folder that was named
+		file = p.Abs(source)
 	}
-	return file, reader
+	return file, plaintext.Count(len(plan.Epic.Tasks), "task") + " and leave out " + plaintext.Count(len(plan.Told), "line")
+}
+
+// Reader returns the agent that would read a document; "" if there is none.
+func Reader(p *project.Project) string {
+	names, _ := agents(p, "")
+	return append(names, "")[0]
 }
 
 // WriteOffered says which commands of the plan are no checks of the epic, and how they become ones.

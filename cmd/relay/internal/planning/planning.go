@@ -16,6 +16,7 @@ package planning
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,6 +56,9 @@ type Options struct {
 	Force  bool    // an epic in progress is put away
 	Yes    bool
 	JSON   bool
+
+	Checks  []string // that become checks of the epic
+	Command string   // that takes the flags which hints name, and a space; "": the one that was given
 }
 
 // Wanted is what a plan is to be made of.
@@ -207,7 +211,7 @@ func (m *Made) failure(p *project.Project, o Options, w Wanted) error {
 		hint = append(hint, "its last answer is "+p.Rel(m.Kept)+": mend it, then relay init "+plaintext.ShellWord(p.Rel(m.Kept)))
 	}
 	if m.Over != nil {
-		hint = append(hint, "allow it more: --budget N")
+		hint = append(hint, "allow it more: "+o.Command+"--budget N")
 		return &terminal.Hinted{Err: fmt.Errorf("there is no %s: %w", noun, m.Over), Code: terminal.Stopped, Hint: strings.Join(hint, "\n")}
 	}
 	for _, wrong := range m.Wrong[:min(len(m.Wrong), 10)] {
@@ -218,7 +222,7 @@ func (m *Made) failure(p *project.Project, o Options, w Wanted) error {
 	}
 	return &terminal.Hinted{
 		Err:  fmt.Errorf("%s has made no %s that can be used, in %s", m.Runner, noun, plaintext.Count(m.Asked, "answer")),
-		Code: terminal.Invalid, Hint: strings.Join(append(hint, "have it try more often: --rounds "+fmt.Sprint(2*o.Rounds)), "\n"),
+		Code: terminal.Invalid, Hint: strings.Join(append(hint, "have it try more often: "+o.Command+"--rounds "+fmt.Sprint(2*o.Rounds)), "\n"),
 	}
 }
 
@@ -326,7 +330,7 @@ func (m *Made) ShowFilled(w io.Writer) {
 
 // Write makes the plan the epic, in the place of one that may be replaced.
 func (m *Made) Write(ctx context.Context, o Options, p *project.Project, again string) (archived, branch string, err error) {
-	m.Epic.Source = p.Rel(m.Kept)
+	m.Epic.Source = cmp.Or(agentsDocument(m.Epic), p.Rel(m.Kept))
 	encoded, err := m.Epic.Encode()
 	if err != nil {
 		return "", "", err
@@ -343,5 +347,9 @@ func (m *Made) Type(o Options, p *project.Project) string {
 	if o.Force {
 		words = append(words, "--force")
 	}
-	return strings.Join(append(words, plaintext.ShellWord(p.Rel(m.Kept))), " ")
+	words = append(words, plaintext.ShellWord(p.Rel(m.Kept)))
+	for _, run := range o.Checks {
+		words = append(words, "--checks", plaintext.ShellWord(run))
+	}
+	return strings.Join(words, " ")
 }

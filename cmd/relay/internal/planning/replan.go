@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,7 +65,7 @@ func ReadUpdate(ctx context.Context, p *project.Project, pl *project.Plan, r Pla
 	gated := func(id string) bool { return view.Ledger.Record(id).Gate != nil }
 	known := func(id string) bool { return view.Ledger.Tasks[id] != nil }
 	m := update.Merge(update.Input{Made: made, Have: pl.Epic, Plan: plan.Epic, Taken: known, Tried: tried, Gated: gated})
-	u := &Update{Version: 1, Source: plan.Epic.Source, plan: plan, has: pl, ledger: view.Ledger, running: view.Running}
+	u := &Update{Version: 1, Source: cmp.Or(r.Written, plan.Epic.Source), plan: plan, has: pl, ledger: view.Ledger, running: view.Running}
 	u.Added, u.Changed, u.Removed, u.Kept = list(m.Added), list(m.Changed), list(m.Removed), list(m.Kept)
 	u.Epic, u.Left = append([]string{}, m.Whole...), list(m.Left)
 	if len(m.LeftWhole) > 0 {
@@ -83,24 +84,40 @@ func ReadUpdate(ctx context.Context, p *project.Project, pl *project.Plan, r Pla
 
 func list(tasks []update.Task) []update.Task { return append([]update.Task{}, tasks...) }
 
-// again reads the plan.
+// agentsDocument returns the document of which an agent made the epic; "" if there is none that could be read again.
+func agentsDocument(e *epic.Epic) string {
+	for i := range e.Tasks {
+		if m := sourceForm.FindStringSubmatch(e.Tasks[i].Source); m != nil && m[3] == "" && m[1] != "stdin" {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// again reads the plan. Rules read no document that an agent has read: they would find other tasks in it.
 func again(ctx context.Context, p *project.Project, e *epic.Epic, r PlanRequest) (*importer.Plan, error) {
+	document := agentsDocument(e)
 	if r.Written == "" && r.GitHub == nil {
-		if e.Source == "" {
+		source := cmp.Or(document, e.Source)
+		if source == "" {
 			return nil, &terminal.UsageError{Message: "epic.yml does not say which plan it was made of", Hint: "name it: relay init --update FILE"}
 		}
-		r.Written, r.Path = e.Source, filepath.FromSlash(e.Source)
-		if !filepath.IsAbs(r.Path) {
-			r.Path = filepath.Join(p.Root, r.Path)
-		}
+		r.Written, r.Path = source, p.Abs(source)
 		if _, err := os.Stat(r.Path); errors.Is(err, fs.ErrNotExist) {
 			return nil, &terminal.Hinted{
-				Err: fmt.Errorf("the plan that this epic was made of is gone: there is no %s", plaintext.Fit(e.Source, 200)), Code: terminal.Invalid,
+				Err: fmt.Errorf("the plan that this epic was made of is gone: there is no %s", plaintext.Fit(source, 200)), Code: terminal.Invalid,
 				Hint: "name it where it is now: relay init --update FILE\nof issues on GitHub: relay init --update --milestone NAME, or --issues N",
 			}
 		}
 	}
 	plan, err := ReadPlan(ctx, p, r)
+	if document != "" && (err == nil && agentsDocument(plan.Epic) == "" || err != nil && filepath.Base(r.Path) == path.Base(document)) {
+		return nil, &terminal.Hinted{
+			Code: terminal.Invalid, Err: fmt.Errorf("an agent has read %s for this epic, and relay's rules would read it otherwise: nothing is changed", plaintext.Fit(document, 200)),
+			Hint: "relay plan " + plaintext.ShellWord(document) + " --force reads it again\n" +
+				"to keep what is done, answer n, then: relay init --update FILE, with the file that it names",
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/importer"
 	"relay/epic/pattern"
 )
@@ -22,8 +23,8 @@ type Ticked struct {
 	Left  []string `json:"left,omitempty"`
 }
 
-// sourceForm is where a task of an epic comes from: FILE:LINE (ID).
-var sourceForm = pattern.New(`^(.+):([0-9]{1,9}) \((.+)\)$`)
+// sourceForm is where a task of an epic comes from: FILE:LINE (ID), or FILE:LINE if an agent has read it there.
+var sourceForm = pattern.New(`^(.+):([0-9]{1,9})(?: \((.+)\))?$`)
 
 // Tick ticks completed tasks in the files that they come from. A file that is gone, or has another form by now, is an error; the others are
 // ticked all the same.
@@ -39,9 +40,9 @@ func Tick(p *project.Project, e *epic.Epic, completed []string) (list []Ticked, 
 		if !planned {
 			continue // the plan has it no more
 		}
-		if m := sourceForm.FindStringSubmatch(t.Source); m != nil && slices.Contains(completed, t.ID) {
+		if m := sourceForm.FindStringSubmatch(t.Source); m != nil && m[1] != "stdin" && slices.Contains(completed, t.ID) {
 			line, _ := strconv.Atoi(m[2])
-			places[m[1]] = append(places[m[1]], importer.Place{ID: m[3], Title: was.Title, Line: line})
+			places[m[1]] = append(places[m[1]], importer.Place{ID: cmp.Or(m[3], t.ID), Title: was.Title, Line: line})
 		}
 	}
 	for name, tasks := range places {
@@ -58,14 +59,8 @@ func Tick(p *project.Project, e *epic.Epic, completed []string) (list []Ticked, 
 	return list, failed
 }
 
-// errForm means that a file is no longer a plan of another tool.
-var errForm = errors.New("relay can no longer read it as a plan")
-
 func tick(p *project.Project, name string, tasks []importer.Place) (Ticked, error) {
-	path := filepath.FromSlash(name)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(p.Root, path)
-	}
+	path := p.Abs(name)
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return Ticked{}, err
@@ -74,16 +69,13 @@ func tick(p *project.Project, name string, tasks []importer.Place) (Ticked, erro
 	file := filepath.Base(path)
 	found := importer.Find(root.FS(), file)
 	if len(found) == 0 {
-		return Ticked{}, errForm
+		return Ticked{}, errors.New("relay's rules cannot read it as a plan")
 	}
 	made, err := importer.Tick(found[0].Format, root.FS(), file, filepath.ToSlash(filepath.Dir(name)), tasks)
 	if err != nil {
 		return Ticked{}, err
 	}
-	t := Ticked{File: name, Tasks: made.Done}
-	for _, told := range made.Told {
-		t.Left = append(t.Left, told.Why)
-	}
+	t := Ticked{File: name, Tasks: made.Done, Left: each.Of(made.Told, func(told importer.Told) string { return told.Why })}
 	if len(made.Done) > 0 {
 		err = project.ReplaceFile(path, made.Data)
 	}

@@ -2,7 +2,6 @@ package project
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -127,9 +126,5 @@ func HookFile(ctx context.Context, p *Project) string {
 	if err != nil {
 		return ""
 	}
-	file := filepath.FromSlash(strings.TrimSuffix(string(out), "\n"))
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(p.Root, file)
-	}
-	return file
+	return p.Abs(strings.TrimSuffix(string(out), "\n"))
 }

@@ -219,6 +219,14 @@ func WorktreeDir(p *Project) string {
 // Rel returns a file's path as messages show it: from the root of the repository.
 func (p *Project) Rel(path string) string { return plaintext.Relative(p.Root, path) }
 
+// Abs returns the file of a path that Rel returned.
+func (p *Project) Abs(shown string) string {
+	if path := filepath.FromSlash(shown); filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(p.Root, filepath.FromSlash(shown))
+}
+
 // BackupDir returns where a run keeps its copy of .git: of one checkout, and in that of one relay folder, for two runs can
 // share a checkout. Without a home it stays in relay's own folder.
 func BackupDir(p *Project) string {
