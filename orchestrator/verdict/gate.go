@@ -169,8 +169,8 @@ func PersonGate(task string) *attempts.Gate {
 const mostReopened = 10
 
 // Reopens returns why relay lifts a gate of an earlier run, unless [GateBefore] still gates the task; "": it does not. The gate depends on
-// the base, and tip is another one than that of the task's last attempt, or on what the sandbox refused, and that is allowed now. Other
-// gates, and work that waits for its review, depend on neither.
+// the base, and tip is another one than that of the task's last attempt, or on what the sandbox refused the command that gated it, and that
+// is allowed now. Other gates, and work that waits for its review, depend on neither.
 func Reopens(rec attempts.TaskRecord, tip string, allowed func(refused []string) bool) string {
 	k := len(rec.Attempts)
 	if rec.Gate == nil || k == 0 || k >= mostReopened {
@@ -181,7 +181,8 @@ func Reopens(rec attempts.TaskRecord, tip string, allowed func(refused []string)
 	case !slices.Contains(reasons, rec.Gate.Reason) || last.AwaitsReview():
 	case tip != "" && last.Base != "" && last.Base != tip:
 		return "the base has changed since it was gated"
-	case rec.Gate.Reason == attempts.Infrastructure && len(last.Receipt.Refused) > 0 && allowed != nil && allowed(last.Receipt.Refused):
+	case last.Cause != string(causeRefused) || rec.Gate.Detail != last.Receipt.ErrorSummary || len(last.Receipt.Checks) == 0 || allowed == nil:
+	case allowed(last.Receipt.Checks[len(last.Receipt.Checks)-1].Refused): // nothing ran after it
 		return "your settings allow now what the sandbox refused it"
 	}
 	return ""
