@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -122,10 +123,7 @@ func gateUncharged(rec attempts.TaskRecord, ended attempts.Ended, lim Limits) *a
 	if class.neverGates || ended.Result == attempts.ResultInterrupted {
 		return nil
 	}
-	most := lim.MaxUncharged
-	if most <= 0 {
-		most = defaultMaxUncharged
-	}
+	most := cmp.Or(max(lim.MaxUncharged, 0), defaultMaxUncharged)
 	n := Uncharged(rec) + 1
 	if class.goesOn && n >= most {
 		return &attempts.Gate{Reason: attempts.MaxAttempts, Detail: fmt.Sprintf("%d attempts left it unfinished; the last: %s", n, summary(ended.Receipt))}
@@ -169,8 +167,8 @@ func PersonGate(task string) *attempts.Gate {
 const mostReopened = 10
 
 // Reopens returns why relay lifts a gate of an earlier run, unless [GateBefore] still gates the task; "": it does not. The gate depends on
-// the base, and tip is another one than that of the task's last attempt, or on what the sandbox refused, and that is allowed now. Other
-// gates, and work that waits for its review, depend on neither.
+// the base, and tip is another one than that of the task's last attempt, or on what the sandbox refused the command that gated it, and that
+// is allowed now. Other gates, and work that waits for its review, depend on neither.
 func Reopens(rec attempts.TaskRecord, tip string, allowed func(refused []string) bool) string {
 	k := len(rec.Attempts)
 	if rec.Gate == nil || k == 0 || k >= mostReopened {
@@ -181,7 +179,8 @@ func Reopens(rec attempts.TaskRecord, tip string, allowed func(refused []string)
 	case !slices.Contains(reasons, rec.Gate.Reason) || last.AwaitsReview():
 	case tip != "" && last.Base != "" && last.Base != tip:
 		return "the base has changed since it was gated"
-	case rec.Gate.Reason == attempts.Infrastructure && len(last.Receipt.Refused) > 0 && allowed != nil && allowed(last.Receipt.Refused):
+	case last.Cause != string(causeRefused) || rec.Gate.Detail != last.Receipt.ErrorSummary || len(last.Receipt.Checks) == 0 || allowed == nil:
+	case allowed(last.Receipt.Checks[len(last.Receipt.Checks)-1].Refused): // nothing ran after it
 		return "your settings allow now what the sandbox refused it"
 	}
 	return ""
@@ -241,12 +240,7 @@ func fewerFailed(before, now attempts.Receipt) bool {
 	return false
 }
 
-func (l Limits) attempts() int {
-	if l.MaxAttempts <= 0 {
-		return defaultMaxAttempts
-	}
-	return l.MaxAttempts
-}
+func (l Limits) attempts() int { return cmp.Or(max(l.MaxAttempts, 0), defaultMaxAttempts) }
 
 func tooMany(n, most int, last attempts.Receipt) *attempts.Gate {
 	return &attempts.Gate{Reason: attempts.MaxAttempts, Detail: fmt.Sprintf("%d of %d attempts failed; the last: %s", n, most, summary(last))}
@@ -266,10 +260,5 @@ func faultlessText(n int, last attempts.Receipt) string {
 }
 
 func summary(r attempts.Receipt) string {
-	for _, s := range []string{r.ErrorSummary, string(r.ErrorCategory), r.Summary} {
-		if s != "" {
-			return plaintext.Capped(s, 500)
-		}
-	}
-	return "no reason given"
+	return plaintext.Capped(plaintext.FirstOf(r.ErrorSummary, string(r.ErrorCategory), r.Summary, "no reason given"), 500)
 }

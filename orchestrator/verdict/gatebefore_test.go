@@ -42,9 +42,10 @@ func TestReopens(t *testing.T) {
 	other := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: "old"}
 	nowhere := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true}
 	waits := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: "old", Head: "a", Receipt: attempts.Receipt{Salvage: "b", Review: &attempts.Reviewed{Missing: []attempts.Missing{{}}}}}
-	refused := func(path string) []attempts.Attempt {
+	refused := func(cause Cause, summary, path string) []attempts.Attempt {
 		held := other
-		held.Receipt.Refused = []string{path}
+		held.Cause, held.Receipt = string(cause), attempts.Receipt{ErrorSummary: summary, Refused: []string{"~/.now"}}
+		held.Receipt.Checks = []attempts.CheckRun{{Refused: []string{"~/.now"}}, {Refused: []string{path}}}
 		return []attempts.Attempt{held}
 	}
 	one, two, three := []attempts.Attempt{failed}, []attempts.Attempt{failed, failed}, []attempts.Attempt{failed, failed, failed}
@@ -59,10 +60,12 @@ func TestReopens(t *testing.T) {
 		"all attempts used":         {attempts.MaxAttempts, two, "new", 2, "", true},
 		"the same error twice":      {attempts.RepeatedFailure, two, "new", 3, "", true},
 		"not the agent's fault":     {attempts.Infrastructure, []attempts.Attempt{other, other, other}, "new", 3, "", true},
-		"allowed now":               {attempts.Infrastructure, refused("~/.now"), "old", 3, "", true},
-		"allowed, and not the base": {attempts.Infrastructure, refused("~/.now"), "", 3, "", true},
-		"refused still":             {attempts.Infrastructure, refused("~/.still"), "old", 3, "", false},
-		"charged for a refusal":     {attempts.MaxAttempts, refused("~/.now"), "old", 3, "", false},
+		"allowed now":               {attempts.Infrastructure, refused(causeRefused, "why", "~/.now"), "old", 3, "", true},
+		"allowed, and not the base": {attempts.Infrastructure, refused(causeRefused, "why", "~/.now"), "", 3, "", true},
+		"refused still":             {attempts.Infrastructure, refused(causeRefused, "why", "~/.still"), "old", 3, "", false},
+		"gated for something else":  {attempts.Infrastructure, refused("cannot run", "why", "~/.now"), "old", 3, "", false},
+		"no runner is left":         {attempts.Infrastructure, refused(causeRefused, "another", "~/.now"), "old", 3, "", false},
+		"charged for a refusal":     {attempts.MaxAttempts, refused("failed check", "why", "~/.now"), "old", 3, "", false},
 		"on the same base":          {attempts.MaxAttempts, two, "old", 2, "", false},
 		"the tip is not known":      {attempts.MaxAttempts, two, "", 2, "", false},
 		"the base was not recorded": {attempts.MaxAttempts, []attempts.Attempt{nowhere, nowhere}, "new", 2, "", false},
@@ -79,7 +82,7 @@ func TestReopens(t *testing.T) {
 	} {
 		rec := attempts.TaskRecord{Attempts: c.past}
 		if c.gate != "" {
-			rec.Gate = &attempts.Gate{Reason: c.gate}
+			rec.Gate = &attempts.Gate{Reason: c.gate, Detail: "why"}
 		}
 		got := Reopens(rec, c.tip, func(refused []string) bool { return refused[0] == "~/.now" }) != "" && GateBefore(rec, Limits{MaxAttempts: c.most}, c.spent, false) == nil
 		if got != c.want {

@@ -97,7 +97,7 @@ var machineRows = []row{
 	lostRow,
 	spoiledRow,
 	{
-		Cause: "refused by the sandbox", Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
+		Cause: causeRefused, Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
 		Seen: "a set-up command, or a check without which nothing would prove the work, fails in the sandbox on a commit without agents' work, " +
 			"and succeeds there with what its output says that the sandbox refuses; `require` does not try what has no setting",
 		Often: "once in the sandbox, once with that allowed",
@@ -149,6 +149,9 @@ var machineRows = []row{
 		words: func(e *Evidence) string { return e.Leave.Refused },
 	},
 }
+
+// causeRefused is also looked for in ledgers.
+const causeRefused Cause = "refused by the sandbox"
 
 const hookIsBroken = ", and in the same way where nothing has changed: git commit --allow-empty would show it"
 

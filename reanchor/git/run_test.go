@@ -316,3 +316,30 @@ func TestFiltersSeeLittle(t *testing.T) {
 		}
 	}
 }
+
+// A log that is longer than what is read of one ends with a whole commit.
+func TestLongLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	subject := strings.Repeat("x", 3000)
+	many := exec.Command("git", "fast-import", "--quiet")
+	many.Dir = dir
+	many.Stdin = strings.NewReader(strings.Repeat("commit refs/heads/many\ncommitter A <a@b> 1 +0000\ndata 3000\n"+subject+"\n", 400))
+	if out, err := many.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	git(t, dir, "symbolic-ref", "HEAD", "refs/heads/many")
+	repo, err := Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := repo.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := repo.log(t.Context(), head, 400)
+	if k := len(found); err != nil || k == 0 || k == 400 || found[k-1].Subject != subject {
+		t.Errorf("got %d commits (%v), want some, the last one whole", k, err)
+	}
+}

@@ -4,14 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic"
+	"relay/orchestrator/decide"
 )
 
 type gateOptions struct {
@@ -21,7 +25,7 @@ type gateOptions struct {
 }
 
 func newGateCommand(a *cli.App) *cobra.Command {
-	cmd, opts := deciding(a, attempts.RequestGate, session.Gate, &cobra.Command{
+	cmd, opts := deciding(a, attempts.RequestGate, gate, &cobra.Command{
 		Use:   "gate TASK [--reason TEXT]",
 		Short: "Hold a task",
 		Long: `Hold a task until relay ungate TASK. Tasks that depend on it are blocked; others
@@ -31,6 +35,18 @@ it too.`,
 	})
 	cmd.Flags().StringVar(&opts.Reason, "reason", "", "`TEXT` to record with the gate")
 	return cmd
+}
+
+// gate holds a task, also one that relay has gated, and might try again.
+func gate(o session.Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+	free, rec := *l, *l.Record(t.ID)
+	note := decide.InPlaceOf(&rec)
+	if note != "" {
+		free.Tasks, rec.Gate = maps.Clone(l.Tasks), nil
+		free.Tasks[t.ID] = &rec
+	}
+	events, message, err := session.Gate(o, p, &free, t)
+	return events, message + note, err
 }
 
 func newApproveCommand(a *cli.App) *cobra.Command {

@@ -155,14 +155,15 @@ func (c candidate) test(ctx context.Context) (before []string, err error) {
 	s := session.Options{App: c.flags.App}
 	o := s.RunOptions(ctx, c.project, c.plan)
 	o.Supervisor, o.Isolation = cli.Walled(ctx, c.project, g, ""), engine.IsolationWorktree
+	var proofs []epic.Check // of what tasks have done, and must pass
 	if c.store.Unproved() {
 		all, known := *o.Epic, map[epic.Check]bool{}
 		for _, t := range all.Tasks {
 			if c.view.Ledger.StatusOf(c.plan.Graph, t.ID) == attempts.Completed {
-				all.Checks = slices.Concat(all.Checks, t.Checks)
+				proofs = slices.Concat(proofs, t.Checks)
 			}
 		}
-		all.Checks = slices.DeleteFunc(all.Checks, func(check epic.Check) bool { // a command that several have runs once
+		all.Checks = slices.DeleteFunc(slices.Concat(proofs, all.Checks), func(check epic.Check) bool { // a command that several have runs once
 			check.Name, check.Expect = "", ""
 			was := known[check]
 			known[check] = true
@@ -183,7 +184,7 @@ func (c candidate) test(ctx context.Context) (before []string, err error) {
 		return nil, nil
 	}
 	if c.store.Unproved() {
-		tasks := slices.DeleteFunc(slices.Clone(red), func(t bench.TriedCheck) bool { return slices.Contains(c.plan.Epic.Checks, t.Check) })
+		tasks := slices.DeleteFunc(slices.Clone(red), func(t bench.TriedCheck) bool { return !slices.Contains(proofs, t.Check) })
 		if tasks = append(tasks, bench.TriedCheck{How: after.Unready}); tasks[0].How != "" {
 			return nil, c.refusal(tasks[0].How)
 		}
