@@ -253,7 +253,7 @@ func printInit(w io.Writer, plan *importer.Plan, answer initAnswer) error {
 	if err != nil {
 		return err
 	}
-	printArchived(w, answer.Archived, answer.Branch)
+	planning.WriteArchived(w, answer.Archived, answer.Branch)
 	path := g.CriticalPath()
 	fmt.Fprintf(w, "%s: %s, %s\n", e.ID, plaintext.Fit(e.Title, 50), plaintext.Count(len(e.Tasks), "task"))
 	fmt.Fprintf(w, "longest path: %s", g.ID(path[0]))
@@ -273,16 +273,6 @@ func printInit(w io.Writer, plan *importer.Plan, answer initAnswer) error {
 	planning.WriteRead(w, plan)
 	fmt.Fprintf(w, "\n%s", nextAfterInit)
 	return nil
-}
-
-// printArchived says where the old epic is, and what it has landed.
-func printArchived(w io.Writer, folder, branch string) {
-	if folder != "" {
-		fmt.Fprintf(w, "the old epic is in %s\n", folder)
-	}
-	if branch != "" {
-		fmt.Fprintf(w, "the work it has landed is on %s\n", branch)
-	}
 }
 
 // nextAfterInit is what to type once there is an epic.
@@ -357,24 +347,5 @@ func runUpdate(ctx context.Context, opts initOptions, args []string) error {
 			return err
 		}
 	}
-	return opts.printUpdated(p, pl, u)
-}
-
-func (o initOptions) printUpdated(p *project.Project, pl *project.Plan, u *planning.Update) error {
-	a := o.app
-	switch {
-	case o.json:
-		return a.PrintJSON(u)
-	case u.Tasks() == 0:
-		fmt.Fprintf(a.Out, "epic.yml is up to date with %s\n", plaintext.Fit(u.Source, 200))
-	case !u.Written:
-		fmt.Fprintln(a.Out, "nothing is written")
-	default:
-		next := "relay work"
-		if view, err := p.View(pl); err == nil && view.Running {
-			next = "relay reload    applies it to the current run"
-		}
-		fmt.Fprintf(a.Out, "written: %s\nnext:  %s\n", p.Rel(p.File("epic.yml")), next)
-	}
-	return nil
+	return u.PrintEnd(a, p, opts.json)
 }

@@ -188,7 +188,7 @@ func (o *planOptions) take(ctx context.Context, p *project.Project, made plannin
 		fmt.Fprintf(a.Out, "nothing is written; to make it the epic: %s\n", made.Type(o.Options, p))
 		return nil
 	}
-	printArchived(a.Out, answer.Archived, branch)
+	planning.WriteArchived(a.Out, answer.Archived, branch)
 	fmt.Fprintf(a.Out, "written: %s\n\n%s", answer.Written, nextAfterInit)
 	return nil
 }

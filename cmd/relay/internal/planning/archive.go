@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -148,4 +149,14 @@ func moveToArchive(p *project.Project, folder string, names []string) error {
 	}
 	_ = os.Remove(p.File(attempts.RunsDir)) // when nothing is left in it
 	return nil
+}
+
+// WriteArchived says where the old epic is, and what it has landed.
+func WriteArchived(w io.Writer, folder, branch string) {
+	if folder != "" {
+		fmt.Fprintf(w, "the old epic is in %s\n", folder)
+	}
+	if branch != "" {
+		fmt.Fprintf(w, "the work it has landed is on %s\n", branch)
+	}
 }

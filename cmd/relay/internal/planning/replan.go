@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
@@ -180,6 +181,25 @@ func (u *Update) Print(w io.Writer) {
 	if u.Tasks() > 0 && bytes.Contains(u.has.Source, []byte("#")) {
 		fmt.Fprintln(w, "comments of epic.yml, where it has any, are not carried over; the old file is kept as epic.yml.old")
 	}
+}
+
+// PrintEnd says what has come of it, and what to do next; as JSON, all that there is to say.
+func (u *Update) PrintEnd(a *cli.App, p *project.Project, asJSON bool) error {
+	switch {
+	case asJSON:
+		return a.PrintJSON(u)
+	case u.Tasks() == 0:
+		fmt.Fprintf(a.Out, "epic.yml is up to date with %s\n", plaintext.Fit(u.Source, 200))
+	case !u.Written:
+		fmt.Fprintln(a.Out, "nothing is written")
+	default:
+		next := "relay work"
+		if view, err := p.View(u.has); err == nil && view.Running {
+			next = "relay reload    applies it to the current run"
+		}
+		fmt.Fprintf(a.Out, "written: %s\nnext:  %s\n", p.Rel(p.File("epic.yml")), next)
+	}
+	return nil
 }
 
 // printChanged says what of a task changes, and what does not follow from that.
