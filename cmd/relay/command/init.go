@@ -127,25 +127,6 @@ func (o *initOptions) named(cmd *cobra.Command, args []string) error {
 	return cobra.ExactArgs(1)(cmd, args)
 }
 
-// initAnswer is what relay init --json prints.
-type initAnswer struct {
-	ID        string                `json:"id"`
-	Title     string                `json:"title"`
-	Path      string                `json:"path"`
-	Tasks     int                   `json:"tasks"`
-	Archived  string                `json:"archived,omitempty"`
-	Branch    string                `json:"archived_branch,omitempty"` // has what the archived epic has landed
-	DryRun    bool                  `json:"dry_run,omitempty"`
-	Warnings  []project.TaskWarning `json:"warnings"`
-	Completed []string              `json:"completed,omitempty"` // tasks, as the branch that was adopted says
-	Format    string                `json:"format,omitempty"`    // of another tool
-	Done      int                   `json:"done,omitempty"`      // tasks that are done there, and left out
-	Headings  int                   `json:"headings,omitempty"`  // of the plan's file
-	Boxes     int                   `json:"boxes,omitempty"`
-	Told      []importer.Told       `json:"told,omitempty"` // lines of which nothing was made
-	Offered   []importer.Offered    `json:"offered,omitempty"`
-}
-
 func runInit(ctx context.Context, opts initOptions) error {
 	a := opts.app
 	p, err := a.Locate(ctx, nil)
@@ -174,7 +155,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 	if err != nil {
 		return err
 	}
-	answer := initAnswer{
+	answer := planning.InitAnswer{
 		ID: e.ID, Title: e.Title, Path: p.Rel(p.File("epic.yml")), Tasks: len(e.Tasks), DryRun: opts.dryRun, Warnings: project.Unproved(e),
 		Format: plan.Format, Headings: plan.Headings, Boxes: plan.Boxes, Done: plan.Done, Told: plan.Told, Offered: plan.Offered,
 	}
@@ -239,7 +220,7 @@ func (o *initOptions) mayAsk(p *project.Project) bool {
 }
 
 // create writes the epic in the place of an old one, which it archives.
-func (o initOptions) create(ctx context.Context, p *project.Project, e *epic.Epic, text []byte, answer *initAnswer) (err error) {
+func (o initOptions) create(ctx context.Context, p *project.Project, e *epic.Epic, text []byte, answer *planning.InitAnswer) (err error) {
 	how := planning.ArchiveOptions{Again: "relay init --force " + o.blueprint, Force: o.force}
 	if answer.Archived, answer.Branch, err = planning.ArchiveOld(ctx, p, how, o.app.Now()); err != nil {
 		return err
@@ -247,7 +228,7 @@ func (o initOptions) create(ctx context.Context, p *project.Project, e *epic.Epi
 	return project.CreateEpic(p, e, text)
 }
 
-func printInit(w io.Writer, plan *importer.Plan, answer initAnswer) error {
+func printInit(w io.Writer, plan *importer.Plan, answer planning.InitAnswer) error {
 	e := plan.Epic
 	g, err := epic.NewGraph(e)
 	if err != nil {

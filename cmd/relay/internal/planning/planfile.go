@@ -43,6 +43,25 @@ func FormatNames() []string {
 
 const blueprintName = "blueprint"
 
+// InitAnswer is what relay init --json prints.
+type InitAnswer struct {
+	ID        string                `json:"id"`
+	Title     string                `json:"title"`
+	Path      string                `json:"path"`
+	Tasks     int                   `json:"tasks"`
+	Archived  string                `json:"archived,omitempty"`
+	Branch    string                `json:"archived_branch,omitempty"` // has what the archived epic has landed
+	DryRun    bool                  `json:"dry_run,omitempty"`
+	Warnings  []project.TaskWarning `json:"warnings"`
+	Completed []string              `json:"completed,omitempty"` // tasks, as the branch that was adopted says
+	Format    string                `json:"format,omitempty"`    // of another tool
+	Done      int                   `json:"done,omitempty"`      // tasks that are done there, and left out
+	Headings  int                   `json:"headings,omitempty"`  // of the plan's file
+	Boxes     int                   `json:"boxes,omitempty"`
+	Told      []importer.Told       `json:"told,omitempty"` // lines of which nothing was made
+	Offered   []importer.Offered    `json:"offered,omitempty"`
+}
+
 // ReadPlan reads it. The epic remembers it by its path from the repository's root. The error is epic.Problems where the plan is at fault.
 func ReadPlan(ctx context.Context, p *project.Project, r PlanRequest) (*importer.Plan, error) {
 	plan, err := readFrom(ctx, p, r)
