@@ -102,12 +102,13 @@ type outcome struct {
 // follow waits for the result, and tells what is heard meanwhile.
 func (j *Jobs) follow(ctx context.Context, of client.ActivityHandle, news *reader) ([]byte, error) {
 	detached, end := context.WithCancel(context.WithoutCancel(ctx))
-	got := make(chan outcome, 1)
-	go func() { got <- wait(detached, of) }()
+	got := make(chan outcome, 2)
+	ask := func() { got <- wait(detached, of) }
+	go ask()
 	defer end()
 	tick := time.NewTicker(j.Settings.Beat)
 	defer tick.Stop()
-	heard, stop, asked, taken := time.Now(), ctx.Done(), time.Time{}, false
+	heard, stop, asked, taken, over := time.Now(), ctx.Done(), time.Time{}, false, false
 	for {
 		select {
 		case o := <-got:
@@ -116,9 +117,14 @@ func (j *Jobs) follow(ctx context.Context, of client.ActivityHandle, news *reade
 		case <-stop:
 			stop, asked = nil, time.Now()
 		case <-tick.C:
-			if list, err := newsOf(detached, of); err == nil {
+			list, ended, err := look(detached, of)
+			if err == nil {
 				heard = time.Now()
 				news.read(list)
+			}
+			if ended && !over { // a call that has waited since before a restart of the server may wait on
+				over = true
+				go ask()
 			}
 		}
 		if !asked.IsZero() && !taken {
@@ -182,15 +188,15 @@ func meaning(err error) error {
 	return fmt.Errorf("%w: %w", what, err)
 }
 
-// newsOf asks for the details of the last beat.
-func newsOf(ctx context.Context, of client.ActivityHandle) (list []item, err error) {
+// look asks for the details of the last beat, and whether the attempt has ended.
+func look(ctx context.Context, of client.ActivityHandle) (list []item, ended bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
-	of2, err := of.Describe(ctx, client.DescribeActivityOptions{IncludeHeartbeatDetails: true})
-	if err == nil && of2.HasHeartbeatDetails() {
-		err = of2.GetHeartbeatDetails(&list)
+	is, err := of.Describe(ctx, client.DescribeActivityOptions{IncludeHeartbeatDetails: true})
+	if err == nil && is.HasHeartbeatDetails() {
+		err = is.GetHeartbeatDetails(&list)
 	}
-	return list, err
+	return list, err == nil && is.Status != enums.ACTIVITY_EXECUTION_STATUS_RUNNING, err
 }
 
 func cancel(ctx context.Context, of client.ActivityHandle) error {
