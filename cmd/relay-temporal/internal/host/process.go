@@ -93,7 +93,7 @@ func (p *Processes) Dir(host string, id order.ID) string {
 // Renew renews the lease of a process.
 func (p *Processes) Renew(host string, id order.ID) {
 	now := time.Now()
-	_ = os.Chtimes(filepath.Join(p.Dir(host, id), aliveFile), now, now) // where there is no file, there is no process
+	_ = os.Chtimes(filepath.Join(p.Dir(host, id), aliveFile), now, now) // only a process has the file
 }
 
 // start starts the process.

@@ -20,7 +20,7 @@ import (
 // lasts is how long certificates are good.
 const lasts = 2 * 365 * 24 * time.Hour
 
-// Certs makes an authority, and certificates of a server at the addresses and of its clients, in a folder. What is there stays.
+// Certs makes an authority, and certificates of a server at the addresses and of its clients, in a folder. It keeps files that are there.
 func Certs(dir string, addresses []string, now time.Time) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -35,8 +35,9 @@ func Certs(dir string, addresses []string, now time.Time) error {
 	}
 	// The services of the server are clients of each other.
 	server := x509.Certificate{
-		Subject: pkix.Name{CommonName: "relay server"}, DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		Subject: pkix.Name{CommonName: "relay server"}, DNSNames: []string{"localhost"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		KeyUsage:    x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	for _, address := range addresses {
 		if ip := net.ParseIP(address); ip != nil {

@@ -32,7 +32,8 @@ const callWithin = 5 * time.Second
 // Dial connects to the server, and tries again until the patience or ctx ends. It refuses a server that cannot do what is needed.
 func Dial(ctx context.Context, s *settings.Temporal, patience time.Duration, identity string) (client.Client, error) {
 	o := client.Options{
-		HostPort: s.Address, Namespace: s.Namespace, Identity: identity, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+		HostPort: s.Address, Namespace: s.Namespace, Identity: identity,
+		Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)), //nolint:forbidigo // it says nothing: errors are returned
 	}
 	if s.TLS != (settings.TLS{}) {
 		of, err := secure(s.TLS)
@@ -57,7 +58,7 @@ func Dial(ctx context.Context, s *settings.Temporal, patience time.Duration, ide
 				Hint:   "start it, or correct temporal in machines.yml",
 			}
 		}
-		pause(ctx, retryEvery)
+		pause(ctx)
 	}
 }
 
@@ -116,9 +117,9 @@ func secure(s settings.TLS) (*tls.Config, error) {
 	return of, err
 }
 
-// pause waits, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
+// pause waits for the next try, or until ctx ends.
+func pause(ctx context.Context) {
+	timer := time.NewTimer(retryEvery)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

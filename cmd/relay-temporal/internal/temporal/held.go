@@ -59,7 +59,7 @@ func (w *Worker) carry(ctx context.Context, h held) {
 		err = fmt.Errorf("an order of %s under the name %s", o.ID, h.ID)
 	}
 	if err != nil {
-		w.report(h, answer{}, fmt.Errorf("%w: %w", machines.ErrRefused, err))
+		w.report(ctx, h, answer{}, fmt.Errorf("%w: %w", machines.ErrRefused, err))
 		return
 	}
 	// A frozen machine may wake with a task that was given up long ago: nothing begins before the server has said that it is still this
@@ -67,27 +67,27 @@ func (w *Worker) carry(ctx context.Context, h held) {
 	if err := w.claim(ctx, h); err != nil {
 		w.Log("%s: does not begin %s: %v", w.Name, h.ID, err)
 		if !gone(err) {
-			w.report(h, answer{}, fmt.Errorf("%w: stopped before it began", machines.ErrRefused))
+			w.report(ctx, h, answer{}, fmt.Errorf("%w: stopped before it began", machines.ErrRefused))
 		}
 		_ = os.Remove(h.path(w.dir))
 		return
 	}
 	if err := h.keep(w.dir); err != nil {
-		w.report(h, answer{}, fmt.Errorf("%w: %w", machines.ErrRefused, err))
+		w.report(ctx, h, answer{}, fmt.Errorf("%w: %w", machines.ErrRefused, err))
 		return
 	}
 	w.Log("%s: carries out %s", w.Name, h.ID)
 	var said news
 	result, lost, err := w.work(ctx, h, o.ID, &said)
 	if !lost {
-		lost = w.report(h, answer{result, said.all()}, err)
+		lost = w.report(ctx, h, answer{result, said.all()}, err)
 	}
 	how := "is reported"
 	if lost {
 		how = "was given up: what came of it is in the git repository"
 	}
 	w.Log("%s: %s has ended and %s%s", w.Name, h.ID, how, because(err))
-	_ = os.Remove(h.path(w.dir)) // one that stays is found to be gone by the next worker
+	_ = os.Remove(h.path(w.dir)) // where it stays, the next worker finds that the server does not know it
 	if err == nil {
 		_ = os.RemoveAll(w.Processes.Dir(w.Name, o.ID))
 	}
@@ -103,7 +103,7 @@ func because(err error) string {
 // claim beats until the server answers.
 func (w *Worker) claim(ctx context.Context, h held) error {
 	for {
-		err := w.beat(h, nil)
+		err := w.beat(ctx, h, nil)
 		_, canceled := errors.AsType[*temporal.CanceledError](err)
 		switch {
 		case err == nil, gone(err), canceled:
@@ -111,13 +111,13 @@ func (w *Worker) claim(ctx context.Context, h held) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
-		pause(ctx, retryEvery)
+		pause(ctx)
 	}
 }
 
-// beat tells the server that the attempt goes on, and what is new.
-func (w *Worker) beat(h held, list []item) error {
-	ctx, cancel := context.WithTimeout(context.Background(), callWithin) //nolint:forbidigo // no stop ends a beat
+// beat tells the server that the attempt is at work, and what is new. No stop ends it.
+func (w *Worker) beat(ctx context.Context, h held, list []item) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callWithin)
 	defer cancel()
 	return w.client.RecordActivityHeartbeat(ctx, h.Token, list)
 }
@@ -146,7 +146,7 @@ func (w *Worker) work(ctx context.Context, h held, id order.ID, said *news) (res
 		if lost {
 			continue
 		}
-		failed := w.beat(h, said.all())
+		failed := w.beat(ctx, h, said.all())
 		_, canceled := errors.AsType[*temporal.CanceledError](failed)
 		if lost = gone(failed); (lost || canceled) && !stopped {
 			stopped = true
@@ -160,7 +160,8 @@ func (w *Worker) work(ctx context.Context, h held, id order.ID, said *news) (res
 const longestReport = longestDrain
 
 // report tries until the server takes the result, or refuses it: lost.
-func (w *Worker) report(h held, a answer, failed error) (lost bool) {
+func (w *Worker) report(ctx context.Context, h held, a answer, failed error) (lost bool) {
+	ctx = context.WithoutCancel(ctx)
 	var result any = a
 	switch {
 	case errors.Is(failed, machines.ErrRefused):
@@ -169,14 +170,14 @@ func (w *Worker) report(h held, a answer, failed error) (lost bool) {
 		result, failed = nil, temporal.NewNonRetryableApplicationError(short(failed), unknownType, nil)
 	}
 	for end := time.Now().Add(longestReport); time.Now().Before(end); {
-		ctx, cancel := context.WithTimeout(context.Background(), callWithin) //nolint:forbidigo // no stop ends a report
-		err := w.client.CompleteActivity(ctx, h.Token, result, failed)
+		within, cancel := context.WithTimeout(ctx, callWithin)
+		err := w.client.CompleteActivity(within, h.Token, result, failed)
 		cancel()
 		if err == nil || gone(err) {
 			return err != nil
 		}
 		w.Log("%s: %s has ended, and the server does not take the report: %v", w.Name, h.ID, err)
-		pause(context.Background(), retryEvery) //nolint:forbidigo // no stop ends a report
+		pause(ctx)
 	}
 	return true
 }

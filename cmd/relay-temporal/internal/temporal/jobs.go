@@ -89,7 +89,7 @@ func (j *Jobs) start(ctx context.Context, host string, id order.ID, message []by
 		case ctx.Err() != nil, !time.Now().Before(end), isLasting(err):
 			return nil, fmt.Errorf("%w: the order was not given to the Temporal server, as far as is known: %w", machines.ErrUnknown, err)
 		}
-		pause(ctx, retryEvery)
+		pause(ctx)
 	}
 }
 
@@ -147,7 +147,7 @@ func wait(ctx context.Context, of client.ActivityHandle) (o outcome) {
 			o.err = meaning(err)
 			return o
 		}
-		pause(ctx, retryEvery)
+		pause(ctx)
 	}
 }
 

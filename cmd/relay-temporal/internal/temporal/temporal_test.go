@@ -99,7 +99,8 @@ func TestNews(t *testing.T) {
 	for _, i := range n.all() {
 		size += len(i.Event.Detail.Text)
 	}
-	if told[engine.KindBriefed] != 1 || told[engine.KindActivity] != 100 || told[engine.KindUsage] != 100 || len(n.all()) > mostNews || size > 8<<10 {
+	if told[engine.KindBriefed] != 1 || told[engine.KindActivity] != 100 || told[engine.KindUsage] != 100 ||
+		len(n.all()) > mostNews || size > 8<<10 {
 		t.Errorf("got %v, %d events, %d bytes", told, len(n.all()), size)
 	}
 }

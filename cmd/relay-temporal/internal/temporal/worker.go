@@ -33,7 +33,7 @@ type Worker struct {
 	dir    string // of what is at work
 }
 
-// longestDrain is how long a worker that is told to end waits for its attempts: longer than any may take.
+// longestDrain is how long a draining worker waits for its attempts: longer than any may take.
 const longestDrain = longestAttempt + spare
 
 // Run serves until drain is closed, and then until what is at work has ended. When ctx ends, attempts are stopped.
@@ -69,7 +69,7 @@ func (w *Worker) Run(ctx context.Context, m *settings.Machines, drain <-chan str
 	return w.serve(ctx, drain)
 }
 
-// dial connects to the server, however long that is away. There is no client when the worker is to end before.
+// dial connects to the server, however long that is away. It sets no client when the worker is to end before.
 func (w *Worker) dial(ctx context.Context, m *settings.Machines, drain <-chan struct{}) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -83,7 +83,7 @@ func (w *Worker) dial(ctx context.Context, m *settings.Machines, drain <-chan st
 	hostname, _ := os.Hostname()
 	w.client, err = Dial(ctx, m.Temporal, longestDrain, fmt.Sprintf("%s on %s", w.Name, hostname))
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // nothing is at work
+		return nil // nothing is at work
 	}
 	return err
 }
@@ -115,7 +115,7 @@ func (w *Worker) serve(ctx context.Context, drain <-chan struct{}) error {
 			return nil
 		default:
 			w.Log("%s: the server is away: %v", w.Name, err)
-			pause(ctx, retryEvery)
+			pause(ctx)
 		}
 	}
 	w.Log("%s: ready for %d at a time", w.Name, w.Jobs)
