@@ -12,12 +12,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"relay/attempts"
 	"relay/cmd/relay-temporal/internal/host"
 	"relay/cmd/relay-temporal/internal/machines"
 	"relay/cmd/relay-temporal/internal/order"
 	"relay/cmd/relay-temporal/internal/settings"
+	"relay/cmd/relay-temporal/internal/temporal"
 	"relay/cmd/relay/command"
 	"relay/orchestrator/engine"
+	"relay/runners"
 )
 
 // engineName is the name of the engine.
@@ -28,31 +31,44 @@ const stopGrace = 2 * time.Minute
 
 func main() {
 	environ := os.Environ()
-	read := func() (*settings.Machines, machines.Jobs, error) {
+	read := func(ctx context.Context) (*settings.Machines, machines.Jobs, error) {
 		m, err := settings.Read(environ)
 		if err != nil {
 			return nil, nil, err
 		}
-		self, err := os.Executable()
-		return m, &host.Processes{Hosts: m.Hosts, Program: []string{self, "carry"}, Environ: environ, Grace: stopGrace}, err
+		if m.Temporal == nil {
+			p, err := processes(environ, m.Hosts)
+			return m, p, err
+		}
+		c, err := temporal.Dial(ctx, m.Temporal, m.Patience, "relay")
+		return m, &temporal.Jobs{Client: c, Settings: m.Temporal, Patience: m.Patience, Grace: stopGrace}, err
 	}
 	os.Exit(command.Main(command.Options{
 		Engine: engineName, Engines: map[string]engine.Factory{engineName: machines.New(read)},
-		Commands: func(here command.Machine) []*cobra.Command { return []*cobra.Command{newCarryCommand(environ, here)} },
+		Commands: func(here command.Machine) []*cobra.Command {
+			return []*cobra.Command{newCarryCommand(environ, here), newWorkerCommand(environ), newCertsCommand()}
+		},
 	}))
 }
 
+// processes carry orders out as processes of this machine.
+func processes(environ []string, hosts []settings.Host) (*host.Processes, error) {
+	self, err := os.Executable()
+	return &host.Processes{Hosts: hosts, Program: []string{self, "carry"}, Environ: environ, Grace: stopGrace}, err
+}
+
 func newCarryCommand(environ []string, here command.Machine) *cobra.Command {
-	return &cobra.Command{
+	name := ""
+	c := &cobra.Command{
 		Use:    "carry",
 		Short:  "Carry out on this machine the order on stdin",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			host.Alive()
 			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGHUP) // who has given the order may be gone
 			ctx, cancel := context.WithCancelCause(cmd.Context())
 			defer cancel(nil)
+			host.Alive(ctx, func() { cancel(order.ErrStopped) })
 			stop := make(chan os.Signal, 1)
 			signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
 			go func() { <-stop; cancel(order.ErrStopped) }()
@@ -60,8 +76,79 @@ func newCarryCommand(environ []string, here command.Machine) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if name != "" {
+				m.Host.Name = name
+			}
 			h := &host.Host{Settings: m, Environ: environ, Carry: here.Carry}
 			return h.Serve(ctx, os.Stdin, os.Stdout)
 		},
+	}
+	c.Flags().StringVar(&name, "name", "", "NAME of this host")
+	return c
+}
+
+func newWorkerCommand(environ []string) *cobra.Command {
+	var name string
+	var jobs int
+	c := &cobra.Command{
+		Use:   "worker --name NAME",
+		Short: "Carry out orders on this machine",
+		Long: `Carry out orders of relay-temporal work, run elsewhere, on this machine.
+
+The orders come from the Temporal server in machines.yml. SIGTERM drains: the worker takes nothing new, and ends when what runs has ended.
+A second SIGTERM stops that, too. A worker that starts again goes on with what one that was killed has left.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, err := settings.Read(environ)
+			if err != nil {
+				return err
+			}
+			if m.Temporal == nil {
+				return &attempts.RefusedError{
+					Reason: settings.Path(environ) + " names no Temporal server", Hint: "temporal: {address: HOST:7233}",
+				}
+			}
+			if name == "" {
+				name = m.Host.Name
+			}
+			if err := temporal.CheckName(name); err != nil {
+				return err
+			}
+			p, err := processes(environ, []settings.Host{{Name: name, Home: runners.Variable(environ, "HOME")}})
+			if err != nil {
+				return err
+			}
+			p.Program = append(p.Program, "--name", name)
+			ctx, stop := context.WithCancelCause(cmd.Context())
+			defer stop(nil)
+			drain, signals := make(chan struct{}), make(chan os.Signal, 2)
+			signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+			go func() {
+				<-signals
+				close(drain)
+				<-signals
+				stop(order.ErrStopped)
+			}()
+			log := temporal.Logger(cmd.ErrOrStderr())
+			w := &temporal.Worker{Name: name, Jobs: max(jobs, 1), Beat: m.Temporal.Beat, Processes: p, Log: log}
+			return w.Run(ctx, m, drain)
+		},
+	}
+	c.Flags().StringVar(&name, "name", "", "NAME of this host in machines.yml where the run is (default: host.name of machines.yml here)")
+	c.Flags().IntVarP(&jobs, "jobs", "j", 1, "attempts at a time")
+	return c
+}
+
+func newCertsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "certs DIR [ADDRESS…]",
+		Short: "Make certificates for a Temporal server and its clients",
+		Long: `Make in DIR an authority (ca.pem, ca-key.pem), the certificate of a server (server.pem, server-key.pem) for localhost and each
+ADDRESS, and that of clients (client.pem, client-key.pem). A file that is there stays; remove server.pem to make it for other addresses.
+
+Copy ca.pem, client.pem and client-key.pem to each machine. Keep ca-key.pem to yourself: who has it can make clients, and clients control
+the hosts. The certificates end after two years.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return temporal.Certs(args[0], args[1:], time.Now()) },
 	}
 }

@@ -30,13 +30,14 @@ type Processes struct {
 	Program []string // that carries an order out, with its arguments
 	Environ []string
 	Grace   time.Duration // that a process has to end when it is asked to
+	Lease   time.Duration // a process that Renew does not reach for so long stops its attempt; 0: no process does
 }
 
 // Names of the files of a process.
 const (
 	messageFile = "order.json"
 	outFile     = "out.jsonl"
-	aliveFile   = "alive" // locked by the process
+	aliveFile   = "alive" // locked by the process; it holds the lease, and its time changes when that is renewed
 	pidFile     = "pid"
 )
 
@@ -47,23 +48,52 @@ const lookEvery = 20 * time.Millisecond
 func (p *Processes) Do(
 	ctx context.Context, host string, id order.ID, message []byte, tell func(engine.Event),
 ) (result []byte, err error) {
-	at := slices.IndexFunc(p.Hosts, func(h settings.Host) bool { return h.Name == host })
-	if at < 0 || p.Hosts[at].Home == "" {
+	home, dir := p.home(host), p.Dir(host, id)
+	if home == "" {
 		return nil, fmt.Errorf("%w: machines.yml has no home of a host %s", machines.ErrRefused, host)
 	}
-	dir := filepath.Join(p.Hosts[at].Home, ".cache", "relay", "orders", id.String())
+	if message == nil {
+		if _, err := os.Stat(dir); err != nil {
+			return nil, fmt.Errorf("%w: it has no such order: %w", machines.ErrUnknown, err)
+		}
+		return p.follow(ctx, dir, tell)
+	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return nil, err
 	}
 	switch err := os.Mkdir(dir, 0o700); {
 	case err == nil:
-		if err := p.start(p.Hosts[at].Home, dir, message); err != nil {
+		if err := p.start(home, dir, message); err != nil {
 			return nil, err
 		}
 	case !errors.Is(err, fs.ErrExist):
 		return nil, err
 	}
 	return p.follow(ctx, dir, tell)
+}
+
+func (p *Processes) home(host string) string {
+	at := slices.IndexFunc(p.Hosts, func(h settings.Host) bool { return h.Name == host })
+	if at < 0 {
+		return ""
+	}
+	return p.Hosts[at].Home
+}
+
+// Folder returns the folder of what is at work on a host.
+func (p *Processes) Folder(host string) string {
+	return filepath.Join(p.home(host), ".cache", "relay", "orders")
+}
+
+// Dir returns the folder of an order.
+func (p *Processes) Dir(host string, id order.ID) string {
+	return filepath.Join(p.Folder(host), id.String())
+}
+
+// Renew renews the lease of a process.
+func (p *Processes) Renew(host string, id order.ID) {
+	now := time.Now()
+	_ = os.Chtimes(filepath.Join(p.Dir(host, id), aliveFile), now, now) // only a process has the file
 }
 
 // start starts the process.
@@ -85,6 +115,9 @@ func (p *Processes) start(home, dir string, message []byte) error {
 	if err := syscall.Flock(int(alive.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return err
 	}
+	if _, err := alive.WriteString(p.Lease.String()); err != nil {
+		return err
+	}
 	cmd := exec.Command(p.Program[0], p.Program[1:]...) //nolint:forbidigo // it outlives this process, and is the guardian of its own
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = home, in, out, log, []*os.File{alive}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -98,8 +131,40 @@ func (p *Processes) start(home, dir string, message []byte) error {
 	return os.WriteFile(filepath.Join(dir, pidFile), []byte(strconv.Itoa(cmd.Process.Pid)), 0o600)
 }
 
-// Alive has this process keep its lock to itself: what it starts does not hold it.
-func Alive() { syscall.CloseOnExec(3) }
+// aliveFD is the descriptor of a process's own alive file.
+const aliveFD = 3
+
+// Alive has this process keep its lock to itself: what it starts does not hold it. It calls lost when the lease is not renewed: who has
+// started this process is dead or frozen, and others may have been given its order. It compares no clocks, and a machine that was
+// suspended has not used up its lease.
+func Alive(ctx context.Context, lost func()) {
+	syscall.CloseOnExec(aliveFD)
+	text := make([]byte, 64)
+	n, err := syscall.Pread(aliveFD, text, 0)
+	lease, failed := time.ParseDuration(string(text[:max(n, 0)]))
+	if err != nil || failed != nil || lease == 0 {
+		return
+	}
+	go func() {
+		tick := time.NewTicker(max(lease/leaseLooks, time.Millisecond))
+		defer tick.Stop()
+		var renewed, is syscall.Stat_t
+		for same := 0; same < leaseLooks; same++ {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if err := syscall.Fstat(aliveFD, &is); err == nil && is.Mtim != renewed.Mtim {
+				renewed, same = is, 0
+			}
+		}
+		lost()
+	}()
+}
+
+// leaseLooks is how often in a lease a process looks whether it was renewed.
+const leaseLooks = 20
 
 // follow reads what a process writes until its result, or until it has ended.
 func (p *Processes) follow(ctx context.Context, dir string, tell func(engine.Event)) ([]byte, error) {

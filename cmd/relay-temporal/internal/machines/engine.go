@@ -45,7 +45,7 @@ type Engine struct {
 }
 
 // New returns the factory of the engine.
-func New(read func() (*settings.Machines, Jobs, error)) engine.Factory {
+func New(read func(ctx context.Context) (*settings.Machines, Jobs, error)) engine.Factory {
 	return func(local engine.Open) engine.Open {
 		return func(ctx context.Context, o *engine.Options, events chan<- engine.Event) (engine.Abilities, error) {
 			if o.Isolation != engine.IsolationWorktree {
@@ -57,7 +57,7 @@ func New(read func() (*settings.Machines, Jobs, error)) engine.Factory {
 			if err != nil {
 				return of, err
 			}
-			m, jobs, err := read()
+			m, jobs, err := read(ctx)
 			if err != nil {
 				return of, err
 			}
@@ -181,7 +181,11 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	if err := files.Note(e.o.Dir, sentFile, string(note)); err != nil {
 		return engine.Result{}, err
 	}
-	r, err := e.carryOut(ctx, a, sent{host, o})
+	message, err := order.Encode(o)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	r, err := e.carryOut(ctx, a, sent{host, o}, message)
 	if failed = err; err != nil {
 		return e.apart(ctx, err)
 	}
@@ -234,19 +238,15 @@ func (e *Engine) attach(ctx context.Context, a engine.Attempt, files relayfiles.
 	e.mu.Lock()
 	e.done = append(e.done, s.Order.ID)
 	e.mu.Unlock()
-	r, err := e.carryOut(ctx, a, s)
+	r, err := e.carryOut(ctx, a, s, nil)
 	if err != nil {
 		return e.apart(ctx, err)
 	}
 	return r, nil
 }
 
-// carryOut has a host carry an order out, and takes in what comes of it.
-func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent) (r engine.Result, err error) {
-	message, err := order.Encode(s.Order)
-	if err != nil {
-		return r, err
-	}
+// carryOut has a host carry an order out, and takes in what comes of it. A message of nil means that the host has the order.
+func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message []byte) (r engine.Result, err error) {
 	answer, err := e.jobs.Do(ctx, s.Host, s.Order.ID, message, func(ev engine.Event) {
 		if ev.Task != a.Task.ID {
 			return
@@ -276,6 +276,7 @@ func (e *Engine) answer(ctx context.Context, s sent, text []byte, err error) (m 
 	if errors.Is(err, ErrUnknown) {
 		m, found, failed := e.store.FindResult(ctx, s.Order)
 		if found {
+			e.hosts.doubts(s.Host, err)
 			return m, nil
 		}
 		e.mu.Lock()

@@ -23,6 +23,7 @@ type host struct {
 	busy   int
 	failed int       // times in a row
 	why    error     // the last time
+	doubt  error     // it was not heard of, though what it made has come
 	until  time.Time // it gets nothing before
 }
 
@@ -96,6 +97,17 @@ func (h *hosts) try(wanted string) (name string, rest time.Duration, changed <-c
 	return best.Name, 0, nil, nil
 }
 
+// doubts has a host rest after its next job: it was not heard of.
+func (h *hosts) doubts(name string, why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, one := range h.list {
+		if one.Name == name {
+			one.doubt = why
+		}
+	}
+}
+
 // give gives a job back, of a host that has served or failed.
 func (h *hosts) give(name string, failed error) {
 	h.mu.Lock()
@@ -104,6 +116,10 @@ func (h *hosts) give(name string, failed error) {
 		if one.Name != name {
 			continue
 		}
+		if failed == nil {
+			failed = one.doubt
+		}
+		one.doubt = nil
 		if one.busy--; failed == nil {
 			one.failed = 0
 			continue

@@ -11,9 +11,10 @@ import (
 // Jobs has hosts carry orders out.
 type Jobs interface {
 	// Do has a host carry out an order, whose message is given, and returns the message of its result. An order that was started under
-	// this id before is not started again: Do attaches to it, and returns the result that it has or will have. tell is called with what
-	// the agent does meanwhile, from one goroutine. When ctx ends, the host is asked to stop the attempt, and Do still returns its result
-	// unless the host says nothing for a time.
+	// this id before is not started again: Do attaches to it, and returns the result that it has or will have. With a message of nil it
+	// starts nothing, and an order that was not started is ErrUnknown. tell is called with what the agent does meanwhile, from one
+	// goroutine. When ctx ends, the host is asked to stop the attempt, and Do still returns its result unless the host says nothing for
+	// a time.
 	//
 	// Errors: ErrUnknown, ErrRefused; others are failures of this machine.
 	Do(ctx context.Context, host string, id order.ID, message []byte, tell func(engine.Event)) (result []byte, err error)

@@ -3,6 +3,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,25 @@ type Machines struct {
 	Patience     time.Duration `yaml:"patience"`      // how long Remote is tried again when it is out of reach
 	Hosts        []Host        `yaml:"hosts"`         // where attempts are carried out
 	Host         Own           `yaml:"host"`          // of this machine, as a host
+	Temporal     *Temporal     `yaml:"temporal"`      // by which orders reach hosts; nil: all hosts are processes on this machine
+}
+
+// Temporal is a Temporal server.
+type Temporal struct {
+	Address   string        `yaml:"address"`   // HOST:PORT
+	Namespace string        `yaml:"namespace"` // default: default
+	TLS       TLS           `yaml:"tls"`       // none: without
+	Heartbeat time.Duration `yaml:"heartbeat"` // a host that is silent for so long is given up; longer than a restart of the server takes
+	Beat      time.Duration `yaml:"beat"`      // how often a host tells that it is at work, and hears that it is to stop
+	Queue     time.Duration `yaml:"queue"`     // an order that no worker has taken for so long goes to another host
+}
+
+// TLS are files by which both sides know each other.
+type TLS struct {
+	CA         string `yaml:"ca"`
+	Cert       string `yaml:"cert"`
+	Key        string `yaml:"key"`
+	ServerName string `yaml:"server_name"` // in the server's certificate; "": that of Address
 }
 
 // Host is a machine that carries attempts out.
@@ -41,7 +61,32 @@ type Own struct {
 	SendSecrets bool   `yaml:"send_secrets"` // work leaves this host even if it has what looks like a secret
 }
 
-const defaultPatience = 10 * time.Minute
+const (
+	defaultPatience  = 10 * time.Minute
+	defaultHeartbeat = 90 * time.Second
+	defaultBeat      = 5 * time.Second
+	defaultQueue     = time.Minute
+)
+
+// complete fills in what is not set. It returns what is wrong.
+func (t *Temporal) complete(path string) (wrong string) {
+	t.Namespace, t.Heartbeat = cmp.Or(t.Namespace, "default"), cmp.Or(t.Heartbeat, defaultHeartbeat)
+	t.Beat, t.Queue = cmp.Or(t.Beat, defaultBeat), cmp.Or(t.Queue, defaultQueue)
+	for _, file := range []*string{&t.TLS.CA, &t.TLS.Cert, &t.TLS.Key} {
+		if *file != "" && !filepath.IsAbs(*file) {
+			*file = filepath.Join(filepath.Dir(path), *file)
+		}
+	}
+	switch {
+	case t.Address == "":
+		return "temporal needs the address of the server, HOST:PORT"
+	case t.Beat < 0 || t.Queue < 0 || t.Heartbeat < 3*t.Beat:
+		return "heartbeat of temporal must be at least three times its beat, and none may be negative"
+	case (t.TLS.Cert == "") != (t.TLS.Key == ""):
+		return "cert and key of temporal belong together"
+	}
+	return ""
+}
 
 // Path returns where the settings of the user are.
 func Path(environ []string) string {
@@ -75,6 +120,11 @@ func Read(environ []string) (*Machines, error) {
 	}
 	if m.Remote == "" {
 		return refused("remote is missing: the git repository by which orders and work travel")
+	}
+	if m.Temporal != nil {
+		if wrong := m.Temporal.complete(path); wrong != "" {
+			return refused(wrong)
+		}
 	}
 	seen := map[string]bool{}
 	for i := range m.Hosts {

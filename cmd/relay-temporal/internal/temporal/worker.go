@@ -1,0 +1,151 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+
+	"relay/attempts"
+	"relay/cmd/relay-temporal/internal/host"
+	"relay/cmd/relay-temporal/internal/settings"
+)
+
+// Worker takes orders of a host from the server, and has processes of this machine carry them out.
+type Worker struct {
+	Name      string // of the host
+	Jobs      int    // attempts at a time
+	Beat      time.Duration
+	Processes *host.Processes
+	Log       func(format string, args ...any)
+
+	client client.Client
+	dir    string // of what is at work
+}
+
+// longestDrain is how long a draining worker waits for its attempts: longer than any may take.
+const longestDrain = longestAttempt + spare
+
+// Run serves until drain is closed, and then until what is at work has ended. When ctx ends, attempts are stopped.
+//
+// A worker that was killed has left the processes of its attempts behind: Run goes on with them.
+func (w *Worker) Run(ctx context.Context, m *settings.Machines, drain <-chan struct{}) (err error) {
+	w.dir = w.Processes.Folder(w.Name)
+	if err := os.MkdirAll(w.dir, 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(filepath.Join(w.dir, "worker.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return &attempts.RefusedError{Reason: "a worker is running in this home folder", Hint: "stop it, or give this one a HOME of its own"}
+	}
+	left, err := heldIn(w.dir)
+	if err != nil {
+		return err
+	}
+	if err := w.dial(ctx, m, drain); err != nil || w.client == nil {
+		return err
+	}
+	defer w.client.Close()
+	var going sync.WaitGroup
+	defer going.Wait()
+	for _, h := range left {
+		w.Log("%s: goes on with %s", w.Name, h.ID)
+		going.Go(func() { w.carry(ctx, h) })
+	}
+	return w.serve(ctx, drain)
+}
+
+// dial connects to the server, however long that is away. It sets no client when the worker is to end before.
+func (w *Worker) dial(ctx context.Context, m *settings.Machines, drain <-chan struct{}) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-drain:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	hostname, _ := os.Hostname()
+	w.client, err = Dial(ctx, m.Temporal, longestDrain, fmt.Sprintf("%s on %s", w.Name, hostname))
+	if ctx.Err() != nil {
+		return nil // nothing is at work
+	}
+	return err
+}
+
+// serve has the server give orders to carry out.
+func (w *Worker) serve(ctx context.Context, drain <-chan struct{}) error {
+	broken := make(chan error, 1)
+	of := worker.New(w.client, queueOf(w.Name), worker.Options{
+		MaxConcurrentActivityExecutionSize: w.Jobs, DisableWorkflowWorker: true, WorkerStopTimeout: longestDrain,
+		OnFatalError: func(err error) {
+			select {
+			case broken <- err:
+			default:
+			}
+		},
+	})
+	of.RegisterActivityWithOptions(func(in context.Context, message []byte) (*answer, error) {
+		about := activity.GetInfo(in)
+		w.carry(ctx, held{ID: about.ActivityID, Token: about.TaskToken, Message: message, Heartbeat: about.HeartbeatTimeout})
+		return nil, activity.ErrResultPending
+	}, activity.RegisterOptions{Name: activityName})
+	for {
+		err := of.Start()
+		if err == nil {
+			break
+		}
+		select {
+		case <-drain:
+			return nil
+		default:
+			w.Log("%s: the server is away: %v", w.Name, err)
+			pause(ctx)
+		}
+	}
+	w.Log("%s: ready for %d at a time", w.Name, w.Jobs)
+	var err error
+	select {
+	case <-drain:
+		w.Log("%s: drains: takes nothing new, and ends when what runs has ended", w.Name)
+	case err = <-broken:
+	}
+	of.Stop()
+	if err != nil {
+		return fmt.Errorf("the Temporal server does not serve this worker: %w", err)
+	}
+	return nil
+}
+
+// Logger writes lines of a worker.
+func Logger(out io.Writer) func(format string, args ...any) {
+	var mu sync.Mutex
+	return func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = io.WriteString(out, time.Now().Format("15:04:05 ")+strings.TrimSpace(fmt.Sprintf(format, args...))+"\n")
+	}
+}
+
+// CheckName refuses names of hosts that name no queue.
+func CheckName(name string) error {
+	if name == "" || strings.ContainsAny(name, "/\\ \t\n") {
+		return errors.New("a host needs a name of one word: --name build1")
+	}
+	return nil
+}
