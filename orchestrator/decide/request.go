@@ -110,8 +110,10 @@ func (r *request) gate() ([]attempts.Event, string, error) {
 	switch {
 	case r.status == attempts.Completed:
 		return nil, "", &attempts.RefusedError{Reason: id + " is completed", Hint: "after this run, relay retry " + id + " makes it pending again; then it can be gated"}
-	case r.status == attempts.Gated:
+	case r.status == attempts.Gated && InPlaceOf(&r.record) == "":
 		return nil, id + " is gated already: " + r.record.Gate.Reason.Words(), nil
+	case r.status == attempts.Gated:
+		message += InPlaceOf(&r.record)
 	case r.waitsForLanding():
 		message += ": its work is proved, and lands all the same"
 	case r.q.state.Plan.IsRunning(r.index):
@@ -120,6 +122,16 @@ func (r *request) gate() ([]attempts.Event, string, error) {
 	r.event.Type = attempts.TypeGated
 	r.event.Gate = &attempts.Gate{Reason: attempts.UserBlocked, Detail: r.asked.Reason, At: r.now.Day.UTC()}
 	return []attempts.Event{r.event}, message, nil
+}
+
+// InPlaceOf says that a person's gate takes the place of one of relay's, which relay might lift; "": it does not. That of work that
+// waits for its review stays: when a person's is lifted, the work is done again.
+func InPlaceOf(rec *attempts.TaskRecord) string {
+	k := len(rec.Attempts)
+	if rec.Gate == nil || rec.Gate.Reason == attempts.UserBlocked || k > 0 && rec.Attempts[k-1].AwaitsReview() {
+		return ""
+	}
+	return " by you, no longer by relay: " + rec.Gate.Reason.Words()
 }
 
 // ungate considers to let the task be tried again, or takes a completed one as it is.

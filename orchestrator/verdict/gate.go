@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -122,10 +123,7 @@ func gateUncharged(rec attempts.TaskRecord, ended attempts.Ended, lim Limits) *a
 	if class.neverGates || ended.Result == attempts.ResultInterrupted {
 		return nil
 	}
-	most := lim.MaxUncharged
-	if most <= 0 {
-		most = defaultMaxUncharged
-	}
+	most := cmp.Or(max(lim.MaxUncharged, 0), defaultMaxUncharged)
 	n := Uncharged(rec) + 1
 	if class.goesOn && n >= most {
 		return &attempts.Gate{Reason: attempts.MaxAttempts, Detail: fmt.Sprintf("%d attempts left it unfinished; the last: %s", n, summary(ended.Receipt))}
@@ -242,12 +240,7 @@ func fewerFailed(before, now attempts.Receipt) bool {
 	return false
 }
 
-func (l Limits) attempts() int {
-	if l.MaxAttempts <= 0 {
-		return defaultMaxAttempts
-	}
-	return l.MaxAttempts
-}
+func (l Limits) attempts() int { return cmp.Or(max(l.MaxAttempts, 0), defaultMaxAttempts) }
 
 func tooMany(n, most int, last attempts.Receipt) *attempts.Gate {
 	return &attempts.Gate{Reason: attempts.MaxAttempts, Detail: fmt.Sprintf("%d of %d attempts failed; the last: %s", n, most, summary(last))}
@@ -267,10 +260,5 @@ func faultlessText(n int, last attempts.Receipt) string {
 }
 
 func summary(r attempts.Receipt) string {
-	for _, s := range []string{r.ErrorSummary, string(r.ErrorCategory), r.Summary} {
-		if s != "" {
-			return plaintext.Capped(s, 500)
-		}
-	}
-	return "no reason given"
+	return plaintext.Capped(plaintext.FirstOf(r.ErrorSummary, string(r.ErrorCategory), r.Summary, "no reason given"), 500)
 }
