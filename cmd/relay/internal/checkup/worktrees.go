@@ -12,7 +12,6 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
@@ -36,12 +35,7 @@ func checkWorktrees(ctx context.Context, c *checkup) {
 	if err == nil {
 		err = slot.CheckFolder(c.project.Worktrees().Dir)
 	}
-	var refused *attempts.RefusedError
-	switch {
-	case errors.As(err, &refused):
-		c.add(Fail, "worktrees", refused.Reason, refused.Hint)
-		return
-	case err != nil:
+	if err != nil {
 		c.fail("worktrees", err)
 		return
 	}
@@ -49,7 +43,7 @@ func checkWorktrees(ctx context.Context, c *checkup) {
 		c.add(OK, "worktrees", branch+" is checked out here and stays where it is; relay goes on beside it", "")
 	}
 	checkCommits(ctx, c)
-	checkCopied(c)
+	checkCopied(ctx, c)
 	checkWorktreeFolder(ctx, c, addShared(ctx, c))
 }
 
@@ -122,7 +116,7 @@ func (c *checkup) setting(ctx context.Context, kind, key string) (value string, 
 }
 
 // copiedFiles checks that the files are there that every worktree shall get.
-func checkCopied(c *checkup) {
+func checkCopied(ctx context.Context, c *checkup) {
 	w := c.project.Config.Relay.Worktree
 	for _, list := range []struct {
 		key   string
@@ -138,9 +132,17 @@ func checkCopied(c *checkup) {
 				c.fail("worktrees", fmt.Errorf("%s: %s: %w", list.key, glob, err))
 			case len(names) == 0:
 				c.add(Warn, "worktrees", list.key+": there is no "+glob+" in this checkout", "make it, or take it out of "+list.key)
+			case len(names) == 1 && isCommitted(ctx, c, names[0]):
+				c.add(Warn, "worktrees", list.key+": "+glob+" is in every commit, and so in every worktree", "take it out of "+list.key)
 			}
 		}
 	}
+}
+
+// isCommitted reports whether the newest commit has a file.
+func isCommitted(ctx context.Context, c *checkup, name string) bool {
+	kind, err := c.project.Git.Run(ctx, git.Call{Args: []string{"cat-file", "-t", "HEAD:" + name}})
+	return err == nil && string(kind) == "blob\n"
 }
 
 // worktreeFolder checks the folder of the worktrees: whether git leaves it alone, and whether they find room, each with so many bytes
