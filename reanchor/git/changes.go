@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -85,6 +86,9 @@ func (g *Repo) log(ctx context.Context, hash string, n int) (found []Commit, err
 	}})
 	if err != nil && !errors.Is(err, ErrTooMuch) {
 		return nil, err
+	}
+	if errors.Is(err, ErrTooMuch) { // the last line may be cut, also within its hash
+		out = out[:bytes.LastIndexByte(out, '\n')+1]
 	}
 	for line := range strings.Lines(string(out)) {
 		c, err := commitIn(strings.TrimSuffix(line, "\n"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -314,5 +315,32 @@ func TestFiltersSeeLittle(t *testing.T) {
 		if got, err := os.ReadFile(filepath.Join(dir, "x")); err != nil || strings.TrimSpace(string(got)) != strings.TrimSpace(want) {
 			t.Errorf("the filter has seen %q, want %q (%v)", got, want, err)
 		}
+	}
+}
+
+// A log that is longer than what is read of one ends with a whole commit.
+func TestLongLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	subject := strings.Repeat("x", 100_000) // which no pipe takes at once
+	many := exec.Command("git", "fast-import", "--quiet")
+	many.Dir = dir
+	many.Stdin = strings.NewReader(strings.Repeat("commit refs/heads/many\ncommitter A <a@b> 1 +0000\ndata 100000\n"+subject+"\n", 20))
+	if out, err := many.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	git(t, dir, "symbolic-ref", "HEAD", "refs/heads/many")
+	repo, err := Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := repo.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := repo.log(t.Context(), head, 20)
+	if err != nil || len(found) != logBytes/100_000 {
+		t.Errorf("got %d commits (%v), want %d", len(found), err, logBytes/100_000)
 	}
 }
