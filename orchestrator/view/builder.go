@@ -297,7 +297,8 @@ func (b *Builder) Timeline(now time.Time) *Timeline {
 	}
 	for k := range t.Spans {
 		s := &t.Spans[k]
-		if *s = *l.spans[k]; (s.To.IsZero() || s.To.After(t.To) && s.Task == "") && !b.in.Running {
+		*s = *l.spans[k]
+		if (s.To.IsZero() || s.To.After(t.To) && s.Task == "") && !b.in.Running {
 			s.To = t.To
 		}
 	}

@@ -299,7 +299,12 @@ func (r *Row) Commands() []Command {
 }
 
 // Cause says in short why the task needs a person: the line that tells most, or what relay says.
-func (r *Row) Cause() string { return append(slices.Clip(r.Telling), r.Why)[0] }
+func (r *Row) Cause() string {
+	if len(r.Telling) > 0 {
+		return r.Telling[0]
+	}
+	return r.Why
+}
 
 // Waiters says which tasks wait for the one of the row; "": none does.
 func (r *Row) Waiters() string {
