@@ -156,9 +156,10 @@ func (f *fold) accept(e *Event) {
 		}
 		rec.CountFrom = min(max(rec.CountFrom, 0), len(rec.Attempts))
 		for i := range rec.Attempts {
-			rec.Attempts[i].land(rec.Attempts[i].Landing)
-			if a := &rec.Attempts[i]; a.Result == ResultInProgress && a.Landing == nil && a.Base == "" { // no run of relay can have begun it
-				rec.Attempts[i].setAside()
+			a := &rec.Attempts[i]
+			a.land(a.Landing)
+			if a.Result == ResultInProgress && a.Landing == nil && a.Base == "" { // no run of relay can have begun it
+				a.setAside()
 			}
 		}
 		*f.record(id) = rec

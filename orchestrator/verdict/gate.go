@@ -17,10 +17,7 @@ type Limits struct {
 	MaxUncharged int // attempts that failed through no fault of the agent; default 10
 }
 
-const (
-	defaultMaxAttempts  = 3
-	defaultMaxUncharged = 10
-)
+const defaultMaxAttempts, defaultMaxUncharged = 3, 10
 
 // maxCostly is how often a task may end for a reason that waiting does not mend: each such attempt is an agent's full
 // work, paid for and thrown away.
@@ -230,14 +227,11 @@ func repeated(rec attempts.TaskRecord, now attempts.Receipt) *attempts.Gate {
 
 // fewerFailed reports whether a check that failed before fails with fewer tests now.
 func fewerFailed(before, now attempts.Receipt) bool {
-	for _, c := range now.Checks {
-		for _, b := range before.Checks {
-			if c.FailedOnWork() && b.FailedOnWork() && c.Name == b.Name && c.Tests().FewerFailed(b.Tests()) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(now.Checks, func(c attempts.CheckRun) bool {
+		return c.FailedOnWork() && slices.ContainsFunc(before.Checks, func(b attempts.CheckRun) bool {
+			return b.FailedOnWork() && c.Name == b.Name && c.Tests().FewerFailed(b.Tests())
+		})
+	})
 }
 
 func (l Limits) attempts() int { return cmp.Or(max(l.MaxAttempts, 0), defaultMaxAttempts) }

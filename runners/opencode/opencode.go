@@ -60,13 +60,13 @@ func CLI() adapter.CLI {
 	const inside = "Your file tools work in this folder only."
 	return adapter.CLI{
 		New: New, Conversation: Conversation, OwnSettings: OwnSettings,
-		OwnSessions: runners.OwnSessions{
+		OwnSessions: runners.OwnSessions{ // into the database it moves the files of its earlier versions
 			Folder: func(env []string) string {
 				return filepath.Join(cmp.Or(runners.Variable(env, "XDG_DATA_HOME"), adapter.InHome(env, ".local", "share")), "opencode")
 			},
 			Names:  []string{"opencode*.db"},
 			Reader: func(string) runners.MessageReader { return adapter.Conversation[ownLine]((&ownSpeech{}).line) },
-		}, // into the database it moves the files of its earlier versions
+		},
 		Begins: adapter.Begins(func(ev *outputEvent) bool { return !ev.SessionID.Empty() }),
 		Facts: runners.Facts{
 			Login: " auth login",

@@ -107,7 +107,8 @@ func (c *Chain) judge(seq, bad uint64, late bool, why string) string {
 // Add takes a line that follows, as the next head if head is set.
 func (c *Chain) Add(seq uint64, line []byte, head bool) {
 	sum := sha256.Sum256(append([]byte(c.Link), bytes.TrimSuffix(line, []byte("\n"))...))
-	if c.seq, c.Link = seq, hex.EncodeToString(sum[:16]); head {
+	c.seq, c.Link = seq, hex.EncodeToString(sum[:16])
+	if head {
 		c.Head.Seq, c.Head.Sum = c.seq, c.Link
 	}
 }

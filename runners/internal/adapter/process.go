@@ -235,7 +235,8 @@ func (l *monitor) grown() bool {
 func (l *monitor) readRest(exit process.Exit) {
 	if l.tail != nil {
 		if l.Stopping != nil && !exit.StoppedAt.IsZero() {
-			for all, err := false, error(nil); !all && err == nil; { // an error shows again in Finish
+			all, err := l.tail.readTo(exit.Said)
+			for !all && err == nil { // an error shows again in Finish
 				all, err = l.tail.readTo(exit.Said)
 			}
 			l.Stopping(exit.StoppedAt)

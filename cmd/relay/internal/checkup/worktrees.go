@@ -12,7 +12,6 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
@@ -36,12 +35,7 @@ func checkWorktrees(ctx context.Context, c *checkup) {
 	if err == nil {
 		err = slot.CheckFolder(c.project.Worktrees().Dir)
 	}
-	var refused *attempts.RefusedError
-	switch {
-	case errors.As(err, &refused):
-		c.add(Fail, "worktrees", refused.Reason, refused.Hint)
-		return
-	case err != nil:
+	if err != nil {
 		c.fail("worktrees", err)
 		return
 	}

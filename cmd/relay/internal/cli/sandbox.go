@@ -80,7 +80,10 @@ func clis(p *project.Project, tasks []epic.Task) []string {
 // for an agent that keeps no state or whose state the user names, and for other commands their name, marked so that it is not a CLI's.
 func HeldAs(p *project.Project, name string) string {
 	agent := p.Config.Relay.Agents[name]
-	program := filepath.Base(append(agent.Argv, name)[0])
+	program := name
+	if len(agent.Argv) > 0 {
+		program = filepath.Base(agent.Argv[0])
+	}
 	switch {
 	case agent.Type == kinds.Scripted, agent.Type == kinds.Command && len(agent.SandboxWrite) > 0 && !sandbox.Knows(program):
 		return ""
