@@ -13,7 +13,8 @@ with zipfile.ZipFile(sys.argv[1], "w") as z: [z.write(f) for f in glob.glob("exa
 }
 module Kept '!kept'; module other other
 mkdir -p user/service package home/.cache/ms-playwright/chromium-1
-(cd user/service; printf 'module m\n\ngo 1.21\n\nrequire example.com/Kept v1.0.0\n' > go.mod; printf 'package m\n\nimport _ "example.com/Kept"\n' > m.go
+(cd user/service; printf 'module m\n\ngo 1.21\n\nrequire example.com/Kept v1.0.0\n' > go.mod
+printf 'package m\n\nimport _ "example.com/Kept"\n' > m.go
 go list -deps . > deps)
 rm -r ~/proxy/example.com/'!kept' user/service/deps
 echo '{"name":"pack","version":"1.0.0","main":"word"}' > package/package.json

@@ -105,10 +105,12 @@ func Gate(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]atte
 	case attempts.Completed:
 		return nil, "", &terminal.Hinted{Err: fmt.Errorf("%s is completed", t.ID), Hint: "relay retry " + t.ID + o.flag + " makes it pending again; then it can be gated"}
 	case attempts.Gated:
-		return nil, fmt.Sprintf("%s is gated already: %s", t.ID, l.Tasks[t.ID].Gate.Reason.Words()), nil
+		if decide.InPlaceOf(l.Record(t.ID)) == "" {
+			return nil, fmt.Sprintf("%s is gated already: %s", t.ID, l.Tasks[t.ID].Gate.Reason.Words()), nil
+		}
 	default: // the others can be gated
 	}
-	message := t.ID + " is gated"
+	message := t.ID + " is gated" + decide.InPlaceOf(l.Record(t.ID))
 	if n := p.Waiting(l, t.ID); n > 0 {
 		message += ", which blocks " + plaintext.Count(n, "task")
 	}
