@@ -169,7 +169,7 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	events := []attempts.Event{{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{
 		Version: attempts.LogVersion, EpicID: r.state.o.Epic.ID, PID: os.Getpid(), Jobs: r.state.o.Jobs, Settings: r.state.o.Settings,
 		Integration: origin.Branch, Branch: origin.From, Base: origin.Base,
-		Sandbox: r.state.o.Sandbox, Sealed: SealEpic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
+		Sandbox: r.state.o.HeldBy, Sealed: SealEpic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
 		Relay: r.state.o.Relay, Tip: tip(ctx, r.state.engine.Lifecycle),
 		Handoff: secrets.Clean(r.state.Redact, r.state.past.Unanswered()),
 	}}}

@@ -126,13 +126,13 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	options.Remarks = append(options.Telemetry.Problems, s.remarks...)
 	box := cli.Sandbox(ctx, s.project)
 	if options.Allowed = box.Allows; box.Holds("") {
-		options.Sandbox = string(box.Kind)
+		options.HeldBy = string(box.Kind)
 	}
 	if posture := cli.Posture(ctx, s.project, s.plan.Epic.Tasks); posture != "" {
 		options.Remarks = append(append(options.Remarks, "sandbox: "+posture), tryInside(ctx, s, &options)...)
 	}
 	if options.Isolation == engine.IsolationWorktree && len(box.Outside) > 0 { // so the next run tries these again
-		options.Sandbox = ""
+		options.HeldBy = ""
 	}
 	options.Until = s.command.until
 	options.Spent = s.before
