@@ -35,7 +35,7 @@ func (m Machine) Carry(
 	of, err := fill(&o.LocalOptions)
 	strict := []string{sandbox.Off, sandbox.Auto, sandbox.Require}
 	if slices.Index(strict, o.Sandbox) > slices.Index(strict, p.Config.Relay.Sandbox) {
-		p.Config.Relay.Sandbox = o.Sandbox
+		p.Config.Relay.Sandbox, p.Sandbox = o.Sandbox, nil // to be found again
 	}
 	o.Supervisor, o.Engine, o.Engines = cli.Walled(ctx, p, g, ""), engine.Local, nil
 	if err == nil {
