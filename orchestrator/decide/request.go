@@ -128,7 +128,10 @@ func (r *request) gate() ([]attempts.Event, string, error) {
 // waits for its review stays: when a person's is lifted, the work is done again.
 func InPlaceOf(rec *attempts.TaskRecord) string {
 	k := len(rec.Attempts)
-	if rec.Gate == nil || rec.Gate.Reason == attempts.UserBlocked || k > 0 && rec.Attempts[k-1].AwaitsReview() {
+	if rec.Gate == nil || k > 0 && rec.Attempts[k-1].AwaitsReview() {
+		return ""
+	}
+	if rec.Gate.Reason == attempts.UserBlocked || rec.Gate.Reason == attempts.AwaitsAnswer { // relay lifts neither
 		return ""
 	}
 	return " by you, no longer by relay: " + rec.Gate.Reason.Words()

@@ -20,6 +20,7 @@ func TestInPlaceOf(t *testing.T) {
 	}{
 		"relay's":               {attempts.Infrastructure, failed, " by you, no longer by relay: not the agent's failure"},
 		"a person's":            {attempts.UserBlocked, failed, ""},
+		"a question":            {attempts.AwaitsAnswer, failed, ""},
 		"work waits for review": {attempts.Infrastructure, waits, ""},
 	} {
 		rec := attempts.TaskRecord{Gate: &attempts.Gate{Reason: c.reason}, Attempts: []attempts.Attempt{c.last}}

@@ -31,9 +31,9 @@ func (r Role) IsCommand() bool { return r == Check || r == SetUp || r == SetUpFo
 // secret are files and folders below the home with keys, or with sockets of programs that hold keys. No process sees them.
 var secret = []string{
 	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".git-credentials", ".config/git/credentials", ".config/gh", ".config/glab-cli",
-	".config/gcloud", ".config/op", ".config/sops", ".config/rclone", ".config/doctl", ".config/containers", ".1password", ".vault-token",
-	".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium", ".gem/credentials", ".pgpass",
-	".terraform.d/credentials.tfrc.json", ".bash_history", ".zsh_history", ".pypirc",
+	".config/gcloud", ".config/op", ".config/sops", ".config/rclone", ".config/doctl", ".config/containers/auth.json", ".1password",
+	".vault-token", ".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium", ".gem/credentials",
+	".pgpass", ".terraform.d/credentials.tfrc.json", ".bash_history", ".zsh_history", ".pypirc",
 }
 
 // logins are files below the home with keys of package registries. If a sandbox is required, only set-up sees them.
@@ -267,7 +267,7 @@ func (r *ruleset) set(mode Mode, paths ...string) {
 
 // isLinked reports whether a part of the path is a link in a folder that the process may write.
 func (r *ruleset) isLinked(path string) bool {
-	for ; path != "/"; path = filepath.Dir(path) {
+	for ; path != filepath.Dir(path); path = filepath.Dir(path) { // also a relative one ends
 		info, err := os.Lstat(path)
 		if folder, _ := filepath.EvalSymlinks(filepath.Dir(path)); err == nil && info.Mode()&fs.ModeSymlink != 0 && r.mode(folder) == Writable {
 			return true
