@@ -13,9 +13,13 @@ const (
 	columnsWide = 300   // one text in a line
 )
 
-// code shows text of any origin as code in one line of markdown, which is as wide as a list of one number says.
+// code shows text of any origin as code in one line of markdown, at most width columns of it.
 func code(text any, width ...int) string {
-	s := plaintext.Fit(fmt.Sprint(text), append(width, columnsWide)[0])
+	most := columnsWide
+	if len(width) > 0 {
+		most = width[0]
+	}
+	s := plaintext.Fit(fmt.Sprint(text), most)
 	if s == "" {
 		return ""
 	}

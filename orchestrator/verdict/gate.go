@@ -17,7 +17,10 @@ type Limits struct {
 	MaxUncharged int // attempts that failed through no fault of the agent; default 10
 }
 
-const defaultMaxAttempts, defaultMaxUncharged = 3, 10
+const (
+	defaultMaxAttempts  = 3
+	defaultMaxUncharged = 10
+)
 
 // maxCostly is how often a task may end for a reason that waiting does not mend: each such attempt is an agent's full
 // work, paid for and thrown away.

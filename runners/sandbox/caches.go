@@ -115,7 +115,10 @@ func (r *ruleset) usersCache(c cache, variable, home string) string {
 	if below, ok := strings.CutPrefix(c.user, "go"); ok && len(path) > 0 && (below == "" || value == "") {
 		value = path[0] + below
 	}
-	return map[bool]string{true: value, false: filepath.Join(home, c.user)}[filepath.IsAbs(value)]
+	if !filepath.IsAbs(value) {
+		return filepath.Join(home, c.user)
+	}
+	return value
 }
 
 // link makes links in the own folder, below root, to what is seen of another one and to these names in it. The process decides what else is
@@ -178,7 +181,10 @@ func (r *ruleset) modules(s *Sandbox, own string) (names []string) {
 				line, short := strings.CutSuffix(line, "/go.mod")
 				module, version, _ := strings.Cut(line, " ")
 				at := "cache/download/" + module + "/@v/" + version
-				files := map[bool][]string{true: {at + ".mod", at + ".info"}, false: {module + "@" + version, at + ".zip", at + ".ziphash"}}[short]
+				files := []string{module + "@" + version, at + ".zip", at + ".ziphash"}
+				if short {
+					files = []string{at + ".mod", at + ".info"}
+				}
 				if !exists(filepath.Join(own, files[0])) && !strings.Contains(line, "..") {
 					names = append(names, files...)
 				}

@@ -55,7 +55,7 @@ with a second Ctrl-C.`,
   relay stop --now`,
 		Args: cobra.MaximumNArgs(1),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		request.Task = append(args, "")[0]
+		request.Task = optional(args)
 		if request.Now && request.Task != "" {
 			return &terminal.Hinted{Err: errors.New("--now is for the whole run"), Code: terminal.Usage, Hint: "relay stop " + request.Task + " asks the agent to end, and kills it if it does not"}
 		}

@@ -82,7 +82,7 @@ epic.yml; gated ones go.`,
 			case opts.app.Epic != "":
 				return &terminal.UsageError{Message: "--epic needs --append", Hint: "relay init --append --epic " + plaintext.ShellWord(opts.app.Epic)}
 			}
-			opts.blueprint = append(args, "")[0] // none with issues
+			opts.blueprint = optional(args) // none with issues
 			return runInit(cmd.Context(), opts)
 		},
 	}

@@ -39,7 +39,7 @@ attempt of the last run; each line then begins with the task's id.
   relay logs T5 --attempt 1 --all | less`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.task = append(args, "")[0]
+			opts.task = optional(args)
 			return runLogs(cmd.Context(), opts)
 		},
 	}

@@ -26,7 +26,7 @@ say how each took it. docs/notifications.md has recipes.`,
 				return err
 			}
 			a.Warn(p.Config.Warnings...)
-			return session.TestNotify(cmd.Context(), a, p, append(args, "")[0])
+			return session.TestNotify(cmd.Context(), a, p, optional(args))
 		},
 	}
 	cmd.Flags().BoolVar(&test, "test", false, "send the test")

@@ -150,7 +150,7 @@ func runPlan(ctx context.Context, opts planOptions, args []string) error {
 	if opts.review != "" {
 		return planning.Review(ctx, opts.Options, p, opts.review)
 	}
-	wanted, err := planning.Read(ctx, a, p, append(args, "")[0], opts.issues.In(p))
+	wanted, err := planning.Read(ctx, a, p, optional(args), opts.issues.In(p))
 	if err != nil {
 		return err
 	}

@@ -130,3 +130,11 @@ func addEpicFlag(root *cobra.Command, a *cli.App) {
 		}
 	}
 }
+
+// optional returns the only argument of a command; "" if it was left out.
+func optional(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}

@@ -94,7 +94,7 @@ func newSessionsToolsCommand(a *cli.App) *cobra.Command {
 		Short: "Count tool calls and their results",
 		Args:  cobra.MaximumNArgs(1),
 	}, func(cmd *cobra.Command, args []string, v *agentlog.SessionView) error {
-		return v.Tools(cmd.Context(), append(args, "")[0])
+		return v.Tools(cmd.Context(), optional(args))
 	})
 }
 

@@ -34,7 +34,7 @@ PATH. relay only reads these files. Repeat it to bring the rows up to date.`,
   relay sessions import --from cursor backup/state.vscdb`,
 		Args: cobra.MaximumNArgs(1),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		return runSessionsImport(cmd.Context(), a, from, append(args, "")[0], asJSON)
+		return runSessionsImport(cmd.Context(), a, from, optional(args), asJSON)
 	})
 	cmd.Flags().StringVar(&from, "from", "", "the `PROGRAM` whose own sessions are imported")
 	return cmd

@@ -19,7 +19,7 @@ that act on the selected task; ? explains all. Leaving it leaves the run.
 RUN is the id of an earlier run (default: the newest).`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return watch.Run(cmd.Context(), a, append(args, "")[0], (&cli.Inner{App: a, Dir: a.Dir, Epic: a.Epic, Relay: relay}).Run)
+			return watch.Run(cmd.Context(), a, optional(args), (&cli.Inner{App: a, Dir: a.Dir, Epic: a.Epic, Relay: relay}).Run)
 		},
 	}
 }

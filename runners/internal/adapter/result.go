@@ -77,8 +77,12 @@ func firstWord(s string) string {
 func looseResult(finalText string) (runners.Result, bool) {
 	body := strings.TrimSpace(finalText)
 	if !strings.HasPrefix(body, "{") {
-		closed := slices.DeleteFunc(blocksOf(finalText), func(b block) bool { return !b.closed })
-		last := append([]block{{}}, closed...)[len(closed)]
+		var last block
+		for _, b := range blocksOf(finalText) {
+			if b.closed {
+				last = b
+			}
+		}
 		if info := strings.ToLower(last.info); info != "" && info != "json" {
 			return runners.Result{}, false
 		}

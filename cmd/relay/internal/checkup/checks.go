@@ -49,10 +49,11 @@ func reportChecks(c *checkup, tried []bench.TriedCheck) {
 	_ = yaml.Unmarshal(c.plan.Source, &lines) // it was read before: at worst no place is named
 	counts := map[string]int{}
 	for _, t := range slices.DeleteFunc(slices.Clone(tried), func(t bench.TriedCheck) bool { return t.Hook }) {
-		one := Check{Tasks: t.Tasks, Name: t.Check.Name, Seconds: t.Run.Seconds, Said: t.Said}
-		one.Result = map[bool]string{true: "passes", false: "fails"}[t.Passed]
+		one := Check{Tasks: t.Tasks, Name: t.Check.Name, Result: "fails", Seconds: t.Run.Seconds, Said: t.Said}
 		if t.CannotRun != "" {
 			one.Result = "cannot_run"
+		} else if t.Passed {
+			one.Result = "passes"
 		}
 		whose, at := "the epic", lines.Checks
 		if len(t.Tasks) > 0 {

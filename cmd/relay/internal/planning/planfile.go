@@ -226,8 +226,10 @@ func FreeDocument(p *project.Project, file string, plan *importer.Plan, failed e
 
 // Reader returns the agent that would read a document; "" if there is none.
 func Reader(p *project.Project) string {
-	names, _ := agents(p, "")
-	return append(names, "")[0]
+	if names, _ := agents(p, ""); len(names) > 0 {
+		return names[0]
+	}
+	return ""
 }
 
 // WriteOffered says which commands of the plan are no checks of the epic, and how they become ones.
