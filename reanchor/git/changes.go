@@ -15,10 +15,11 @@ import (
 	"relay/epic/plaintext"
 )
 
-// Caps on how many paths are held at once.
+// Caps on how many paths are held at once, and on what git prints of all.
 const (
 	factsChanges = 1000
 	maxChanges   = 100_000
+	pathBytes    = 256 << 20
 )
 
 // TooManyError means that more paths changed than are held. The ones returned beside it are the first.
@@ -57,12 +58,11 @@ func (k *keeper) all() ([]Change, error) {
 // repositories, nothing more; at most 1,000 changes are listed, More counts the others.
 func (g *Repo) Facts(ctx context.Context, recent int) (Facts, error) {
 	kept := keeper{max: factsChanges}
-	scan := statusScan{visit: kept.visit}
-	if err := status(ctx, g, &scan, "--untracked-files=normal"); err != nil {
+	unmerged, err := status(ctx, g, kept.visit, "--untracked-files=normal")
+	if err != nil {
 		return Facts{}, err
 	}
-	f := Facts{Changes: kept.changes, More: kept.rest, Unmerged: scan.unmerged || g.merging() != ""}
-	var err error
+	f := Facts{Changes: kept.changes, More: kept.rest, Unmerged: unmerged || g.merging() != ""}
 	if f.Branch, err = g.Branch(ctx); err == nil {
 		f.Head, err = g.Head(ctx)
 	}
@@ -115,28 +115,19 @@ func commitIn(line string) (c Commit, err error) {
 // submodules too. Beyond 100,000 paths the error is a [*TooManyError].
 func (g *Repo) Changes(ctx context.Context) ([]Change, error) {
 	kept := keeper{max: maxChanges}
-	scan := statusScan{visit: kept.visit}
-	if err := status(ctx, g, &scan, "--untracked-files=all", "--ignore-submodules=none"); err != nil {
+	if _, err := status(ctx, g, kept.visit, "--untracked-files=all", "--ignore-submodules=none"); err != nil {
 		return nil, err
 	}
 	return kept.all()
 }
 
-func status(ctx context.Context, g *Repo, scan *statusScan, options ...string) error {
+func status(ctx context.Context, g *Repo, visit func(Change) error, options ...string) (unmerged bool, err error) {
 	args := append([]string{"status", "--porcelain", "-z", "--find-renames"}, options...)
-	return readRecords(ctx, g, args, scan.take, scan.end)
-}
-
-// readRecords runs a git command and hands over what it prints between NUL bytes.
-func readRecords(ctx context.Context, g *Repo, args []string, take func([]byte) error, end func() error) error {
-	cut := records{take: take}
-	if _, err := g.Run(ctx, Call{Args: args, Stdout: &cut}); err != nil {
-		return err
+	out, err := g.Run(ctx, Call{Args: args, Limit: pathBytes})
+	if err != nil {
+		return false, err
 	}
-	if err := cut.end(); err != nil {
-		return err
-	}
-	return end()
+	return eachStatus(out, visit)
 }
 
 // Names lists the paths that differ between two commits, submodules included, renames found. An empty base stands for
@@ -149,14 +140,17 @@ func (g *Repo) Names(ctx context.Context, base, head string) ([]Change, error) {
 	return kept.all()
 }
 
-// EachName calls visit for every path that differs between two commits, however many there are. An error of visit ends it.
+// EachName calls visit for every path that differs between two commits. An error of visit ends it.
 func (g *Repo) EachName(ctx context.Context, base, head string, visit func(Change) error) error {
 	args, err := between(g, base, head, "-r", "-z", "--raw", "--find-renames")
 	if err != nil {
 		return err
 	}
-	scan := nameScan{visit: visit}
-	return readRecords(ctx, g, args, scan.take, scan.end)
+	out, err := g.Run(ctx, Call{Args: args, Limit: pathBytes})
+	if err != nil {
+		return err
+	}
+	return eachName(out, visit)
 }
 
 // Stat returns git's summary of what differs between two commits, at most 50 files and the totals.
@@ -171,15 +165,14 @@ func (g *Repo) StatLines(ctx context.Context, base, head string, most int) (stri
 	if err != nil {
 		return "", nil, err
 	}
-	scan := linesScan{most: most, lines: map[string]Lines{}}
-	cut := records{take: scan.take}
 	// Without an index git reads the commits' files, and not those of the checkout in their place: an object that is damaged
 	// must not be found by whoever checks the commit out.
-	call := Call{Args: args, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(g.gitDir, "no-index")}, Stdout: &cut}
-	if _, err := g.Run(ctx, call); err != nil {
-		return string(cut.part), nil, err
+	out, err := g.Run(ctx, Call{Args: args, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(g.gitDir, "no-index")}, Limit: pathBytes})
+	if err != nil {
+		return "", nil, err
 	}
-	return string(cut.part), scan.lines, nil // the summary stands behind the last record
+	lines, summary, err := linesIn(out, most)
+	return summary, lines, err
 }
 
 // Patch writes the difference of two commits in a form git apply takes, binary files included. It fails beyond so many bytes.

@@ -10,161 +10,114 @@ import (
 	"relay/epic/plaintext"
 )
 
-var (
-	errRecord = errors.New("git printed something relay does not understand")
-	errLong   = fmt.Errorf("%w: a name of more than %d bytes", ErrTooMuch, recordBytes)
-)
+var errRecord = errors.New("git printed something relay does not understand")
 
 func oddRecord(what string, rec []byte) error {
 	return fmt.Errorf("%w: %s %q", errRecord, what, plaintext.Head(string(rec), 80))
 }
 
-// records cuts a stream at NUL bytes and hands each piece over. It holds one unfinished piece and nothing else.
-type records struct {
-	take func(record []byte) error // must not keep the slice
-	part []byte
+// records is what git printed, in pieces that a NUL byte ends each, as far as it is not read yet.
+type records struct{ rest []byte }
+
+func (r *records) next() ([]byte, error) {
+	record, rest, whole := bytes.Cut(r.rest, []byte{0})
+	if !whole {
+		return nil, oddRecord("cut off at", record)
+	}
+	r.rest = rest
+	return record, nil
 }
 
-// Write passes on what is complete.
-func (r *records) Write(p []byte) (int, error) {
-	written := len(p)
-	for {
-		i := bytes.IndexByte(p, 0)
-		if i < 0 {
-			break
+// path reads a path. Paths are taken as bytes: every byte but NUL may be in one.
+func (r *records) path() (string, error) {
+	record, err := r.next()
+	if err == nil && len(record) == 0 {
+		err = fmt.Errorf("%w: an empty name", errRecord)
+	}
+	return string(record), err
+}
+
+// eachStatus reads git status --porcelain -z: two letters, a space and a path, and behind the new path of a rename the old one.
+func eachStatus(printed []byte, visit func(Change) error) (unmerged bool, err error) {
+	for r := (records{printed}); len(r.rest) > 0; {
+		rec, err := r.next()
+		if err != nil {
+			return unmerged, err
 		}
-		if err := r.hold(p[:i]); err != nil {
-			return 0, err
+		if len(rec) < 4 || rec[2] != ' ' {
+			return unmerged, oddRecord("status record", rec)
 		}
-		if err := r.take(r.part); err != nil {
-			return 0, err
+		c := Change{Code: string(rec[:2]), Path: string(rec[3:])}
+		unmerged = unmerged || strings.Contains(c.Code, "U") || c.Code == "AA" || c.Code == "DD"
+		if strings.ContainsAny(c.Code, "RC") {
+			if c.From, err = r.path(); err != nil {
+				return unmerged, err
+			}
 		}
-		r.part = r.part[:0]
-		p = p[i+1:]
+		if err := visit(c); err != nil {
+			return unmerged, err
+		}
 	}
-	if err := r.hold(p); err != nil {
-		return 0, err
-	}
-	return written, nil
+	return unmerged, nil
 }
 
-// hold adds to the unfinished piece.
-func (r *records) hold(p []byte) error {
-	if len(r.part)+len(p) > recordBytes {
-		return errLong
-	}
-	r.part = append(r.part, p...)
-	return nil
-}
-
-// end reports whether the stream stopped in the middle of a piece.
-func (r *records) end() error {
-	if len(r.part) > 0 {
-		return fmt.Errorf("%w: cut off at %q", errRecord, plaintext.Head(string(r.part), 80))
-	}
-	return nil
-}
-
-// statusScan reads git status --porcelain -z: two letters, a space and a path, and behind the new path of a rename the old one.
-type statusScan struct {
-	visit    func(Change) error
-	unmerged bool
-	pending  Change // a rename that waits for its old path
-	waiting  bool
-}
-
-// take reads one record. Paths are taken as bytes: every byte but NUL may be in one.
-func (s *statusScan) take(rec []byte) error {
-	if s.waiting {
-		s.waiting = false
-		s.pending.From = string(rec)
-		return s.visit(s.pending)
-	}
-	if len(rec) < 4 || rec[2] != ' ' {
-		return oddRecord("status record", rec)
-	}
-	c := Change{Code: string(rec[:2]), Path: string(rec[3:])}
-	s.unmerged = s.unmerged || strings.Contains(c.Code, "U") || c.Code == "AA" || c.Code == "DD"
-	if strings.ContainsAny(c.Code, "RC") {
-		s.pending, s.waiting = c, true
-		return nil
-	}
-	return s.visit(c)
-}
-
-// end reports a rename without its old path.
-func (s *statusScan) end() error {
-	if s.waiting {
-		return fmt.Errorf("%w: rename to %q has no old path", errRecord, plaintext.Head(s.pending.Path, 80))
-	}
-	return nil
-}
-
-// nameScan reads --raw -z: modes, objects and a letter, with a score for renames and copies, then one path or two.
-type nameScan struct {
-	visit   func(Change) error
-	pending Change
-	wants   int // paths still to come
-}
-
-func (s *nameScan) take(rec []byte) error {
-	switch {
-	case len(rec) == 0:
-		return fmt.Errorf("%w: an empty name", errRecord)
-	case s.wants == 0:
+// eachName reads --raw -z: modes, objects and a letter, with a score for renames and copies, then one path or two.
+func eachName(printed []byte, visit func(Change) error) error {
+	for r := (records{printed}); len(r.rest) > 0; {
+		rec, err := r.next()
+		if err != nil {
+			return err
+		}
 		fields := strings.Split(string(rec), " ") // :100644 160000 <object> <object> M
-		if rec[0] != ':' || len(fields) != 5 || fields[4] == "" || fields[4][0] < 'A' || fields[4][0] > 'Z' {
+		if len(fields) != 5 || rec[0] != ':' || fields[4] == "" || fields[4][0] < 'A' || fields[4][0] > 'Z' {
 			return oddRecord("change letter", rec)
 		}
-		s.pending, s.wants = Change{Code: fields[4][:1], Blob: fields[3]}, 1
+		c := Change{Code: fields[4][:1], Blob: fields[3]}
 		if fields[1] == linkMode {
-			s.pending.Link = fields[3]
+			c.Link = fields[3]
 		}
-		if s.pending.Code == "R" || s.pending.Code == "C" {
-			s.wants = 2
+		if c.Code == "R" || c.Code == "C" {
+			if c.From, err = r.path(); err != nil {
+				return err
+			}
 		}
-		return nil
-	case s.wants == 2:
-		s.pending.From, s.wants = string(rec), 1
-		return nil
+		if c.Path, err = r.path(); err != nil {
+			return err
+		}
+		if err := visit(c); err != nil {
+			return err
+		}
 	}
-	s.pending.Path, s.wants = string(rec), 0
-	return s.visit(s.pending)
+	return nil
 }
 
-// linesScan reads --numstat -z: two numbers and a path, or, of a rename, the numbers alone and then both paths.
-type linesScan struct {
-	most    int // files that are kept
-	lines   map[string]Lines
-	pending Lines
-	wants   int // paths still to come
-}
-
-func (s *linesScan) take(rec []byte) error {
-	if s.wants == 0 {
+// linesIn reads --numstat -z: two numbers and a path, or, of a rename, the numbers alone and then both paths. It returns the lines of so
+// many files at most, and what stands behind the last record.
+func linesIn(printed []byte, most int) (lines map[string]Lines, summary string, err error) {
+	lines = map[string]Lines{}
+	r := records{printed}
+	for bytes.IndexByte(r.rest, 0) >= 0 {
+		rec, err := r.next()
+		if err != nil {
+			return nil, "", err
+		}
 		added, rest, one := bytes.Cut(rec, []byte("\t"))
 		deleted, path, two := bytes.Cut(rest, []byte("\t"))
 		if !one || !two {
-			return oddRecord("numbers of lines", rec)
+			return nil, "", oddRecord("numbers of lines", rec)
 		}
-		s.pending = Lines{Added: number(added), Deleted: number(deleted)}
-		if len(path) == 0 {
-			s.wants = 2
-			return nil
+		name := string(path)
+		if name == "" {
+			_, failed := r.path()
+			if name, err = r.path(); err != nil || failed != nil {
+				return nil, "", errors.Join(failed, err)
+			}
 		}
-		s.keep(path)
-		return nil
+		if len(lines) < most {
+			lines[name] = Lines{Added: number(added), Deleted: number(deleted)}
+		}
 	}
-	if s.wants--; s.wants == 0 {
-		s.keep(rec)
-	}
-	return nil
-}
-
-func (s *linesScan) keep(path []byte) {
-	if len(s.lines) < s.most {
-		s.lines[string(path)] = s.pending
-	}
+	return lines, string(r.rest), nil
 }
 
 // number reads a count; 0 of anything else.
@@ -178,11 +131,3 @@ func number(text []byte) int {
 
 // linkMode is that of a path at which a tree has the commit of another repository.
 const linkMode = "160000"
-
-// end reports a change without its path.
-func (s *nameScan) end() error {
-	if s.wants > 0 {
-		return fmt.Errorf("%w: change %s has no path", errRecord, s.pending.Code)
-	}
-	return nil
-}

@@ -8,29 +8,13 @@ import (
 	"testing"
 )
 
-// feed gives text to a scanner in pieces of the given size, as a pipe might.
-func feed(text string, size int, take func([]byte) error, end func() error) error {
-	cut := records{take: take}
-	for piece := range slices.Chunk([]byte(text), size) {
-		if _, err := cut.Write(piece); err != nil {
-			return err
-		}
-	}
-	if err := cut.end(); err != nil {
-		return err
-	}
-	return end()
+func readStatus(text string) (all []Change, err error) {
+	_, err = eachStatus([]byte(text), func(c Change) error { all = append(all, c); return nil })
+	return all, err
 }
 
-func readStatus(text string, size int) (all []Change, scan statusScan, err error) {
-	scan.visit = func(c Change) error { all = append(all, c); return nil }
-	err = feed(text, size, scan.take, scan.end)
-	return all, scan, err
-}
-
-func readNames(text string, size int) (all []Change, err error) {
-	scan := nameScan{visit: func(c Change) error { all = append(all, c); return nil }}
-	err = feed(text, size, scan.take, scan.end)
+func readNames(text string) (all []Change, err error) {
+	err = eachName([]byte(text), func(c Change) error { all = append(all, c); return nil })
 	return all, err
 }
 
@@ -57,16 +41,13 @@ func TestStatusRecords(t *testing.T) {
 		{"rename without old path", "R  new\x00", nil, true},
 		{"no space", "9 what\x00", nil, true},
 		{"an empty record", "\x00", nil, true},
-		{"too long", "?? " + strings.Repeat("x", recordBytes) + "\x00", nil, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			for _, size := range []int{1, 7, 1 << 20} {
-				got, _, err := readStatus(tt.in, size)
-				if !slices.Equal(got, tt.want) && !tt.wrong || (err != nil) != tt.wrong {
-					t.Errorf("in pieces of %d: %q, %v, want %q, error: %v", size, got, err, tt.want, tt.wrong)
-				}
+			got, err := readStatus(tt.in)
+			if !slices.Equal(got, tt.want) && !tt.wrong || (err != nil) != tt.wrong {
+				t.Errorf("%q, %v, want %q, error: %v", got, err, tt.want, tt.wrong)
 			}
 		})
 	}
@@ -74,7 +55,7 @@ func TestStatusRecords(t *testing.T) {
 
 func TestNameRecords(t *testing.T) {
 	t.Parallel()
-	got, err := readNames(aChange+"M\x00a\nb\x00"+aChange+"R087\x00old\x00new\x00"+aChange+"C100\x00M\x00A\x00:100644 160000 1 2 T\x00mod\x00", 3)
+	got, err := readNames(aChange + "M\x00a\nb\x00" + aChange + "R087\x00old\x00new\x00" + aChange + "C100\x00M\x00A\x00:100644 160000 1 2 T\x00mod\x00")
 	none := strings.Repeat("0", 40)
 	want := []Change{
 		{Code: "M", Path: "a\nb", Blob: none},
@@ -86,23 +67,18 @@ func TestNameRecords(t *testing.T) {
 		t.Errorf("names = %q, %v, want %q", got, err, want)
 	}
 	for _, bad := range []string{aChange + "M\x00", aChange + "R100\x00old\x00", "x\x00a\x00", aChange + "\x00a\x00", aChange + "x\x00a\x00", "\x00", aChange + "M\x00\x00"} {
-		if got, err := readNames(bad, 100); !errors.Is(err, errRecord) {
+		if got, err := readNames(bad); !errors.Is(err, errRecord) {
 			t.Errorf("names of %q = %q, %v, want an error", bad, got, err)
 		}
 	}
 }
 
-// The size of the pieces must not matter, and nothing may crash or be invented.
+// Nothing may crash or be invented.
 func FuzzStatus(f *testing.F) {
-	f.Add(" M a\x00R  new\x00old\x00?? x\x00", 5)
-	f.Add("UU a\x00!! i\x00", 1)
-	f.Fuzz(func(t *testing.T, text string, size int) {
-		size = max(1, min(size, 1<<16))
-		whole, one, err1 := readStatus(text, 1<<20)
-		pieces, two, err2 := readStatus(text, size)
-		if !slices.Equal(whole, pieces) || (err1 == nil) != (err2 == nil) || one.unmerged != two.unmerged {
-			t.Errorf("whole: %q, %v; in pieces of %d: %q, %v", whole, err1, size, pieces, err2)
-		}
+	f.Add(" M a\x00R  new\x00old\x00?? x\x00")
+	f.Add("UU a\x00!! i\x00")
+	f.Fuzz(func(t *testing.T, text string) {
+		whole, _ := readStatus(text)
 		for _, c := range whole {
 			if len(c.Code) != 2 || c.Path == "" || !strings.Contains(text, c.Path) || !strings.Contains(text, c.From) {
 				t.Errorf("change %q was not in %q", c, text)
@@ -112,14 +88,9 @@ func FuzzStatus(f *testing.F) {
 }
 
 func FuzzNames(f *testing.F) {
-	f.Add(aChange+"M\x00a\x00"+aChange+"R100\x00old\x00new\x00", 2)
-	f.Fuzz(func(t *testing.T, text string, size int) {
-		size = max(1, min(size, 1<<16))
-		whole, err1 := readNames(text, 1<<20)
-		pieces, err2 := readNames(text, size)
-		if !slices.Equal(whole, pieces) || (err1 == nil) != (err2 == nil) {
-			t.Errorf("whole: %q, %v; in pieces of %d: %q, %v", whole, err1, size, pieces, err2)
-		}
+	f.Add(aChange + "M\x00a\x00" + aChange + "R100\x00old\x00new\x00")
+	f.Fuzz(func(t *testing.T, text string) {
+		whole, _ := readNames(text)
 		for _, c := range whole {
 			if len(c.Code) != 1 || c.Path == "" {
 				t.Errorf("change %q from %q", c, text)
@@ -128,7 +99,7 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-func TestLinesScan(t *testing.T) {
+func TestLinesIn(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"1\t2\ta\x00-\t-\tb\x00":            "map[a:{1 2} b:{0 0}] <nil>",
@@ -137,10 +108,8 @@ func TestLinesScan(t *testing.T) {
 		"99999999999999999999\t1\ta\x00":    "map[a:{0 1}] <nil>",
 		"1 2 a\x00":                         `map[] git printed something relay does not understand: numbers of lines "1 2 a"`,
 	} {
-		scan := linesScan{most: 2, lines: map[string]Lines{}}
-		cut := records{take: scan.take}
-		_, err := cut.Write([]byte(text))
-		if got := fmt.Sprint(scan.lines, " ", err); got != want {
+		lines, _, err := linesIn([]byte(text), 2)
+		if got := fmt.Sprint(lines, " ", err); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}

@@ -16,12 +16,11 @@ import (
 
 // Limits of one git command, where the Call does not say otherwise.
 const (
-	callWall    = 10 * time.Minute
-	callOutput  = 16 << 20
-	callStderr  = 8 << 10
-	callGrace   = 2 * time.Second // between asking git to stop, so that it removes its lock files, and killing it
-	callPipes   = 4 * time.Second // for pipes that a grandchild keeps open
-	recordBytes = 64 << 10        // one path, or one line of a log
+	callWall   = 10 * time.Minute
+	callOutput = 16 << 20
+	callStderr = 8 << 10
+	callGrace  = 2 * time.Second // between asking git to stop, so that it removes its lock files, and killing it
+	callPipes  = 4 * time.Second // for pipes that a grandchild keeps open
 )
 
 var (
