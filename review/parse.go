@@ -9,13 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
 
-// Parse reads a reviewer's answer: a JSON object as Schema describes it (the whole answer, or within its text), or
-// findings in markdown with a "Verdict:" line. Anything else is an error that wraps ErrNoVerdict: nothing, a message
-// about a limit, an apology, an unfinished answer, an unknown word for the decision, or an approval that something else
-// in the answer contradicts. An answer that costs too much to read holds no verdict either.
+// Parse reads a reviewer's answer: a JSON object as Schema describes it (the whole answer, or within its text). Anything
+// else is an error that wraps ErrNoVerdict: nothing, a message about a limit, an apology, an unfinished answer, an
+// unknown word for the decision, or an approval that something else in the answer contradicts. An answer that costs too
+// much to read holds no verdict either.
 func Parse(answer string) (Verdict, error) {
 	answer = strings.TrimSpace(answer)
 	switch {
@@ -36,11 +37,7 @@ func Parse(answer string) (Verdict, error) {
 	if v, refuses := refusalAtEnd(objects, answer); refuses {
 		return v, nil
 	}
-	stated, err := markdown(rest)
-	if err != nil {
-		return Verdict{}, err
-	}
-	return agree(objects, stated)
+	return agree(objects, rest)
 }
 
 // refusalAtEnd reads the object that the answer ends with, as reviewers are asked to end. If it refuses the change, it
@@ -57,10 +54,11 @@ func refusalAtEnd(objects []object, answer string) (Verdict, bool) {
 	return v, err == nil && v.Decision != Approved
 }
 
-// agree returns the verdict of the last object, or the one stated in markdown. It fails when something else in the
-// answer contradicts it.
-func agree(objects []object, stated Verdict) (Verdict, error) {
-	var v Verdict
+// verdictLine matches a line that states a verdict, or a heading for one with the line below it.
+var verdictLine = pattern.New(`(?im)^[#*\- ]*(?:overall |final )?verdict[* ]*(?::|$)\s*(\S.*)$`)
+
+// agree returns the verdict of the objects in an answer. It fails when they differ, or the rest of the answer states another one.
+func agree(objects []object, rest string) (v Verdict, err error) {
 	for _, o := range objects {
 		next, err := fromObject(o.fields)
 		if err != nil {
@@ -71,15 +69,14 @@ func agree(objects []object, stated Verdict) (Verdict, error) {
 		}
 		v = next
 	}
-	switch {
-	case v.Decision == "" && stated.Decision == "":
+	if v.Decision == "" {
 		return Verdict{}, noVerdict("the answer has no verdict")
-	case v.Decision == "":
-		return stated, nil
-	case stated.Decision != "" && stated.Decision != v.Decision:
-		return Verdict{}, noVerdict("the answer says both %s and %s", v.Decision, stated.Decision)
 	}
-	v.Findings = finish(append(v.Findings, stated.Findings...))
+	for _, m := range verdictLine.FindAllStringSubmatch(rest, -1) {
+		if stated, ok := decisionOf(m[1]); ok && stated != v.Decision {
+			return Verdict{}, noVerdict("the answer says both %s and %s", v.Decision, stated)
+		}
+	}
 	return v, nil
 }
 

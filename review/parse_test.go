@@ -28,17 +28,12 @@ func TestParseVerdicts(t *testing.T) {
 		{"underscore", `{"verdict":"NEEDS_CHANGES","findings":[]}`, NeedsChanges},
 		{"hyphen", `{"verdict":"Needs-Work","findings":[]}`, NeedsChanges},
 		{"changes requested", `{"verdict":"CHANGES_REQUESTED","findings":[]}`, NeedsChanges},
-		{"needs change", "Verdict: NEEDS CHANGE", NeedsChanges},
-		{"changes needed", "Verdict: CHANGES NEEDED", NeedsChanges},
-		{"request changes", "Verdict: REQUEST CHANGES", NeedsChanges},
-		{"changes were requested", "Verdict: CHANGES REQUESTED", NeedsChanges},
-		{"markdown line", "All fine.\n\nVerdict: APPROVED", Approved},
-		{"bold line", "**Verdict:** NEEDS CHANGES", NeedsChanges},
-		{"bold word", "**Verdict: APPROVED**", Approved},
-		{"heading", "## Verdict\n\n**BLOCKED**\n", Blocked},
-		{"heading with word", "### Overall verdict: ✅ APPROVED", Approved},
-		{"list item", "- Final verdict: approved.", Approved},
-		{"both forms agree", "Verdict: APPROVED\n```json\n" + approved + "\n```", Approved},
+		{"needs change", `{"verdict":"NEEDS CHANGE","findings":[]}`, NeedsChanges},
+		{"changes needed", `{"verdict":"CHANGES NEEDED","findings":[]}`, NeedsChanges},
+		{"request changes", `{"verdict":"REQUEST CHANGES","findings":[]}`, NeedsChanges},
+		{"changes were requested", `{"verdict":"CHANGES REQUESTED","findings":[]}`, NeedsChanges},
+		{"approved with a sign", `{"verdict":"✅ **Approved.**","findings":[]}`, Approved},
+		{"a line that agrees", "Verdict: APPROVED\n```json\n" + approved + "\n```", Approved},
 
 		{"empty", "", ""},
 		{"space", " \n\t ", ""},
@@ -47,12 +42,12 @@ func TestParseVerdicts(t *testing.T) {
 		{"login", "Invalid API key · Please run /login", ""},
 		{"prose approval", "The change is approved.", ""},
 		{"word alone", "APPROVED", ""},
-		{"negated", "Verdict: NOT APPROVED", ""},
-		{"with reservations", "Verdict: APPROVED if the tests pass", ""},
-		{"asking", "Verdict: APPROVED?", ""},
-		{"choice", "Verdict: APPROVED | NEEDS CHANGES | BLOCKED", ""},
-		{"contradicted by a mark", "Verdict: ❌ APPROVED", ""},
-		{"two lines differ", "Verdict: APPROVED\n\nVerdict: BLOCKED", ""},
+		{"line alone", "All fine.\n\nVerdict: APPROVED", ""},
+		{"negated", `{"verdict":"NOT APPROVED","findings":[]}`, ""},
+		{"with reservations", `{"verdict":"APPROVED if the tests pass","findings":[]}`, ""},
+		{"asking", `{"verdict":"APPROVED?","findings":[]}`, ""},
+		{"choice", `{"verdict":"APPROVED | NEEDS CHANGES | BLOCKED","findings":[]}`, ""},
+		{"contradicted by a mark", `{"verdict":"❌ APPROVED","findings":[]}`, ""},
 		{"an approval after another object", `{"verdict":"BLOCKED","findings":[]} ` + approved, ""},
 		{"a refusal after a quoted object", approved + ` {"verdict":"BLOCKED","findings":[]}`, Blocked},
 		{"a refusal after a quoted line", "It says\n\nVerdict: APPROVED\n\n```json\n" + `{"verdict":"NEEDS CHANGES","findings":[]}` + "\n```\n", NeedsChanges},
@@ -61,7 +56,10 @@ func TestParseVerdicts(t *testing.T) {
 		{"a refusal before the end", "Verdict: APPROVED\n" + `{"verdict":"BLOCKED","findings":[]}` + " as I said", ""},
 		{"an approval after many braces", strings.Repeat("if x {\n", 9000) + approved, Approved},
 		{"too many braces", "Verdict: APPROVED\n\n" + strings.Repeat(`{"a":`, 150_000) + `{"verdict":"BLOCKED","findings":[]}`, ""},
-		{"forms differ", "Verdict: BLOCKED\n" + approved, ""},
+		{"a line that differs", "Verdict: BLOCKED\n" + approved, ""},
+		{"a bold line that differs", approved + "\n\n**Final verdict:** needs changes", ""},
+		{"a heading that differs", "## Verdict\n\n**BLOCKED**\n\n" + approved, ""},
+		{"a line without a verdict", "Verdict: see below\n" + approved, Approved},
 		{"unknown word", `{"verdict":"LGTM-ish","findings":[]}`, ""},
 		{"verdict of a wrong type", `{"verdict":true,"findings":[]}`, ""},
 		{"findings of a wrong type", `{"verdict":"APPROVED","findings":"none"}`, ""},
@@ -71,10 +69,6 @@ func TestParseVerdicts(t *testing.T) {
 		{"cut off object", `{"verdict":"APPROVED","summary":"good","find`, ""},
 		{"cut off fence", "```json\n" + approved[:30], ""},
 		{"quoted code without findings", "The code holds `{\"verdict\":\"APPROVED\"}`, which", ""},
-		{"line in a code block", "```go\n// Verdict: APPROVED\nVerdict: APPROVED\n```\nand then", ""},
-		{"line in a quote", "> Verdict: APPROVED", ""},
-		{"heading at the end", "## Verdict\n", ""},
-		{"open code block", "```\nVerdict: APPROVED", ""},
 		{"echo of the prompt", string(Prompt(Subject{TaskID: "T1", Base: "a", Head: "b"})), ""},
 		{"too long", strings.Repeat("x", maxAnswer) + approved, ""},
 	} {
@@ -92,13 +86,10 @@ func TestParseVerdicts(t *testing.T) {
 func TestParseInWords(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
-		"":                                      "the answer is empty",
-		strings.Repeat("x", maxAnswer+1):        "the answer is longer than 1048576 bytes",
-		"Fine.":                                 "the answer has no verdict",
-		"## Verdict\n":                          "the answer ends before its verdict",
-		"Verdict: perhaps":                      `"perhaps" is not a verdict`,
-		"Verdict: APPROVED\n\nVerdict: BLOCKED": "the answer says both APPROVED and BLOCKED",
-		"Verdict: BLOCKED\n" + approved:         "the answer says both APPROVED and BLOCKED",
+		"":                               "the answer is empty",
+		strings.Repeat("x", maxAnswer+1): "the answer is longer than 1048576 bytes",
+		"Fine.":                          "the answer has no verdict",
+		"Verdict: BLOCKED\n" + approved:  "the answer says both APPROVED and BLOCKED",
 		`{"verdict":"BLOCKED","findings":[]} ` + approved: "the answer says both BLOCKED and APPROVED",
 		strings.Repeat(`{"a":`, 150_000) + approved:       "the answer has too many braces to be read",
 		`{"verdict":true,"findings":[]}`:                  `the answer has no text "verdict"`,
@@ -122,16 +113,6 @@ func TestParseFindings(t *testing.T) {
 		want         []Finding
 	}{
 		{
-			"seed form",
-			"## Finding 1: Missing test coverage\n**Severity:** HIGH\n**File:** app/models/user.rb:15\n" +
-				"**Fix:** Add unit tests\nfor validation\n\n## Finding 2: Typo\n- **Severity**: nit\n- **File:** `README.md`\n\n" +
-				"Verdict: NEEDS CHANGES",
-			[]Finding{
-				{Severity: High, File: "app/models/user.rb", Line: 15, Issue: "Missing test coverage", Fix: "Add unit tests for validation"},
-				{Severity: Low, File: "README.md", Issue: "Typo"},
-			},
-		},
-		{
 			"JSON with other names",
 			`{"verdict":"BLOCKED","findings":[{"severity":"BLOCKER","file":"a.go:3-9","title":"races","suggestion":"lock"},` +
 				`{"line":"7","file":"b.go","description":"odd"}]}`,
@@ -139,11 +120,6 @@ func TestParseFindings(t *testing.T) {
 				{Severity: Critical, File: "a.go", Line: 3, Issue: "races", Fix: "lock"},
 				{Severity: High, File: "b.go", Line: 7, Issue: "odd"},
 			},
-		},
-		{
-			"both forms",
-			"## Finding 1: slow\n**Severity:** medium\n\n```json\n" + approved + "\n```",
-			[]Finding{{Severity: Medium, Issue: "slow"}},
 		},
 		{
 			"hostile text",
@@ -174,22 +150,18 @@ func TestGravestFindingsAreKept(t *testing.T) {
 	}
 }
 
-func TestMarkdownIsReadBack(t *testing.T) {
+func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	want := []Finding{
-		{Severity: Critical, File: "a/b.go", Line: 3, Issue: "loses data", Fix: "sync first", Criterion: "nothing is lost"},
+		{Severity: Critical, File: "a/b.go", Line: 3, Issue: "loses data: all of it", Fix: "sync first", Criterion: "nothing is lost"},
 		{Severity: Info, Issue: "nice"},
 		{Severity: Low, File: "c.go", Issue: "name"},
 	}
 	text := Markdown(raised(want, "ann", "bob"))
-	v, err := Parse(text + "\nVerdict: NEEDS CHANGES\n")
-	if err != nil {
-		t.Fatal(err)
+	if got := ReadMarkdown(text); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v\nfrom\n%s", got, want, text)
 	}
-	if !reflect.DeepEqual(v.Findings, want) {
-		t.Errorf("got %+v, want %+v\nfrom\n%s", v.Findings, want, text)
-	}
-	if begin := "## Finding 1: loses data\n**Severity:** CRITICAL\n**File:** a/b.go:3\n**Criterion:** nothing is lost\n**Fix:** sync first\n**Raised by:** ann, bob\n"; !strings.HasPrefix(text, begin) {
+	if begin := "## Finding 1: loses data: all of it\n**Severity:** CRITICAL\n**File:** a/b.go:3\n**Criterion:** nothing is lost\n**Fix:** sync first\n**Raised by:** ann, bob\n"; !strings.HasPrefix(text, begin) {
 		t.Errorf("got %s, want %s first", text, begin)
 	}
 }
@@ -204,7 +176,7 @@ func raised(findings []Finding, by ...string) []Raised {
 
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
-		approved, "Verdict: APPROVED", "## Finding 1: x\n**Severity:** HIGH\n**Fix:** y\nVerdict: BLOCKED", "{{{{", "```\n{}\n```",
+		approved, "Verdict: BLOCKED\n" + approved, "{{{{", "```\n{}\n```",
 		"## Verdict\n", `{"verdict":"NEEDS WORK","findings":[{"line":1e9,"file":":::"}]}`, "\xff\x00{\"verdict\":", "**Verdict:**\n\n# ✅ approve",
 		strings.Repeat(`{"findings":[`, 50), "You've hit your limit",
 	} {
@@ -225,9 +197,8 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("a verdict from nothing: %q", answer)
 		}
 		text := Markdown(raised(v.Findings, "ann"))
-		again, err := Parse(text + "\nVerdict: " + string(v.Decision))
-		if err != nil || len(again.Findings) != len(v.Findings) || again.Decision != v.Decision {
-			t.Fatalf("read back %+v (%v), want %+v from\n%s", again, err, v, text)
+		if again := ReadMarkdown(text); len(again) != len(v.Findings) {
+			t.Fatalf("read back %+v, want %+v from\n%s", again, v, text)
 		}
 	})
 }

@@ -95,8 +95,7 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 	state.set("work", receipt.Salvage)
 	state.set("checks", checksOf(receipt.Checks))
 	state.set("review", string(receipt.Verdict))
-	judged, _ := review.Parse(receipt.Findings + "\nVerdict: " + string(review.NeedsChanges)) // a receipt keeps findings as markdown
-	for _, f := range judged.Findings {
+	for _, f := range review.ReadMarkdown(receipt.Findings) {
 		left.add("%s%s", located(f.File, f.Line, f.Issue), plaintext.Because(f.Fix))
 	}
 	left.add("%s", receipt.Suggestion)
