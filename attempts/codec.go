@@ -55,9 +55,6 @@ func decode(text []byte, e *Event) error {
 		e.Steps = nil
 	}
 	canonical(e, true)
-	if e.RunStopped != nil && e.RunStopped.Reason == "epic_doubtful" { // of an older relay
-		e.RunStopped.Reason = "needs_a_look"
-	}
 	for i := range e.Steps {
 		if r := e.Steps[i].Rules; r != nil {
 			r.Jobs = min(max(r.Jobs, 0), MaxJobs)

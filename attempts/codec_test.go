@@ -244,12 +244,3 @@ func TestFrame(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
-
-// The reason of a run that an older relay ended has today's name.
-func TestOldReason(t *testing.T) {
-	t.Parallel()
-	_, e, err := encode(nil, Event{Type: TypeRunStopped, RunStopped: &RunStopped{Reason: "epic_doubtful"}})
-	if err != nil || e.RunStopped.Reason != "needs_a_look" {
-		t.Errorf("got %+v, %v", e.RunStopped, err)
-	}
-}

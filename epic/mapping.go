@@ -28,43 +28,19 @@ func keysOf[T any](list, entry string) keys {
 	return k
 }
 
-// mapping reads a mapping into a struct, key by key. Merge keys (<<) come last, as YAML has it: what the mapping says itself stands.
+// mapping reads a mapping into a struct, key by key.
 func (r *reader) mapping(n *yaml.Node, known keys, what string, at *places, to any) {
-	fields := reflect.ValueOf(to).Elem()
-	var merges []*yaml.Node
-	read := func(n *yaml.Node, merged bool) {
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := Follow(n.Content[i]), n.Content[i+1]
-			merge := key.Tag == "!!merge"
-			if _, again := at.keys[key.Value]; merged && !merge && (again || key.Kind != yaml.ScalarNode) {
-				continue
-			}
-			switch ok := merged && merge || r.key(n.Content[i], known.names, what, at); {
-			case ok && merge:
-				merges = append(merges, value)
-			case ok:
-				r.set(fields.Field(known.fields[slices.Index(known.names, key.Value)]).Addr().Interface(), key.Value, value, at)
-			}
+	fields, n := reflect.ValueOf(to).Elem(), Follow(n)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if !r.key(n.Content[i], known.names, what, at) {
+			continue
 		}
-	}
-	read(Follow(n), false)
-	for len(merges) > 0 {
-		from := Follow(merges[len(merges)-1])
-		merges = merges[:len(merges)-1]
-		switch from.Kind {
-		case yaml.SequenceNode:
-			for _, c := range slices.Backward(from.Content) {
-				merges = append(merges, c)
-			}
-		case yaml.MappingNode:
-			read(from, true)
-		default:
-			r.problems.add(placeOf(from), "write <<: *anchor", "only a mapping can be merged")
-		}
+		key := Follow(n.Content[i]).Value
+		r.set(fields.Field(known.fields[slices.Index(known.names, key)]).Addr().Interface(), key, n.Content[i+1], at)
 	}
 }
 
-// key checks the key of a mapping, which is good when it is known and new, or a merge key.
+// key checks the key of a mapping, which is good when it is known and new.
 func (r *reader) key(n *yaml.Node, known []string, what string, in *places) bool {
 	at := placeOf(n)
 	n = Follow(n)
@@ -74,12 +50,15 @@ func (r *reader) key(n *yaml.Node, known []string, what string, in *places) bool
 	case n.Kind != yaml.ScalarNode:
 		r.problems.add(at, "", "a key of %s must be a word", what)
 		return false
+	case n.Tag == "!!merge":
+		r.problems.add(at, "write the keys out, or use an alias for the whole value", "merge keys (<<) are not read here")
+		return false
 	case again:
 		r.problems.add(at, "take one of the two out", "key %s is given twice, first on line %d", plain(name), before.Line)
 		return false
 	}
 	in.keys[name] = at
-	if n.Tag != "!!merge" && !slices.Contains(known, name) {
+	if !slices.Contains(known, name) {
 		r.problems.add(at, r.keyHint(name, known), "unknown key %s in %s", plain(name), what)
 		return false
 	}

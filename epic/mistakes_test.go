@@ -166,7 +166,6 @@ var mistakes = []struct{ name, src, want string }{
 	{"escape", head + "  T1: {title: \"C:\\d\"}\n", "5:3: YAML: found unknown escape character (use single quotes, in which a backslash is a backslash)"},
 	{"open quote", head + "  T1:\n    title: \"a\n    points: 1\n", "6:5: YAML: found unexpected end of stream (a quote or bracket that begins here is never closed)"},
 	{"unknown anchor", head + "  T1: {title: a, files: *nope}\n", `5:25: unknown anchor "nope" (define it above with &nope)`},
-	{"tasks merged again", "version: 2\nid: 20260111-x\ntitle: X\ntasks: &t\n  T1: {title: a}\n<<: *t\n", "5:3: unknown key T1 in the epic (the keys are version, id, source, created_at, title, description, parallelization, checks, protected, bead, related_beads, tasks)"},
 	{"anchor in itself", head + "  T1: {title: a, files: &f [*f]}\n", "5:29: the alias f stands for too many values, or contains itself (write the values out)"},
 	{
 		"alias bomb", "version: 2\nid: 20260111-x\ntitle: X\na: &a [x,x,x,x,x,x,x,x,x,x]\n" + bomb() + "tasks: {T1: {title: a}}\n",
@@ -183,7 +182,7 @@ var mistakes = []struct{ name, src, want string }{
 	{"UTF-16", "\xff\xfev\x00", "1:1: the file is UTF-16 (save it as UTF-8)"},
 	{"depth", "version: " + strings.Repeat("[", 20_000), "1:1: YAML: exceeded max depth of 10000 (no more than five levels are needed)"},
 	{"size", strings.Repeat("#", MaxSize+1), "1:1: the file is larger than 16 MiB (split the epic, or move long descriptions into files that the tasks name)"},
-	{"merge of a scalar", head + "  T1: {title: a, <<: x}\n", "5:22: only a mapping can be merged (write <<: *anchor)"},
+	{"merge key", head + "  T1: &t {title: a}\n  T2: {title: b, <<: *t}\n", "6:18: merge keys (<<) are not read here (write the keys out, or use an alias for the whole value)"},
 	{"escapes in ids", head + "  \"T\\e[31m\": {title: \"a\\nb\"}\n", `5:3: task id "T\x1b[31m" is not allowed (start with a letter, then letters, digits, _ or -, at most 32 characters, as in T1)
 5:22: the title of task "T\x1b[31m" has more than one line (put the rest into description:)`},
 }

@@ -53,7 +53,7 @@ func ParseTimes(text []byte) MessageTimes {
 }
 
 func (t *MessageTimes) add(line string) {
-	words := strings.Fields(strings.TrimSuffix(line, " end")) // with which earlier versions marked the last line
+	words := strings.Fields(line)
 	if len(words) != 2 {
 		return
 	}
