@@ -29,8 +29,7 @@ type KeeperOptions struct {
 	Warn  func(text string)        // hears what a person should know; required
 	Fault func(point string) error // fault points for tests; nil in use
 
-	disk  disk // that of Top, unless a test has another one
-	whole bool // all records are looked for, wherever they are
+	disk disk // that of Top, unless a test has another one
 }
 
 type disk interface {
@@ -106,7 +105,6 @@ type Rebuilt struct {
 // Rebuild compares the records with what follows from the log from its first event on, writes those that are missing, and
 // restores artifacts that were changed. Whoever calls it holds the epic's ledger, or runs dry.
 func Rebuild(r Rebuilding) (Rebuilt, error) {
-	r.whole = true
 	f := newFollower(&r.KeeperOptions)
 	defer f.close()
 	f.forget(0)

@@ -27,7 +27,6 @@ type allowlist struct {
 	StopWords   []string
 	RegexTarget string // "match", "line" or, for the secret, ""
 	Paths       []string
-	Condition   string
 }
 
 // rule is a shape whose expression is compiled at its first use: most never are.

@@ -142,20 +142,13 @@ func (g *Repo) GitDir() string { return g.gitDir }
 func (g *Repo) CommonDir() string { return g.commonDir }
 
 // Run runs a git command in this checkout and in no other: c.Dir is the root when empty, c.GitDir and c.WorkTree are set. A command
-// that does not find an object before it prints anything is run a second time: git gc or git repack may have moved it that moment.
+// that returns what it prints and does not find an object is run a second time: git gc or git repack may have moved it that moment.
 func (g *Repo) Run(ctx context.Context, c Call) ([]byte, error) {
 	c.Dir = cmp.Or(c.Dir, g.root)
 	c.GitDir, c.WorkTree, c.within = g.gitDir, g.root, g.env
-	wrote := false
-	if to := c.Stdout; to != nil {
-		c.Stdout = writer(func(p []byte) (int, error) {
-			wrote = true
-			return to.Write(p)
-		})
-	}
 	out, err := Run(ctx, c)
 	var gitErr *Error
-	if wrote || !errors.As(err, &gitErr) || gitErr.Code < 0 || !vanished.MatchString(gitErr.Stderr) {
+	if c.Stdout != nil || !errors.As(err, &gitErr) || gitErr.Code < 0 || !vanished.MatchString(gitErr.Stderr) {
 		return out, err
 	}
 	if stdin, ok := c.Stdin.(io.Seeker); ok {
@@ -167,11 +160,6 @@ func (g *Repo) Run(ctx context.Context, c Call) ([]byte, error) {
 	}
 	return Run(ctx, c)
 }
-
-// writer is a function in place of an io.Writer.
-type writer func(p []byte) (int, error)
-
-func (w writer) Write(p []byte) (int, error) { return w(p) }
 
 // vanished is what git says of an object or a pack that is not where it was.
 var vanished = pattern.New(

@@ -36,7 +36,6 @@ type Call struct {
 	Stdin  io.Reader // nil: empty
 	Args   []string  // a builtin and its arguments, after any -c NAME=VALUE; put -- before paths
 	Stdout io.Writer // nil: what git prints is returned, at most Limit bytes
-	Stderr io.Writer // gets git's messages even if it succeeds; nil: they are dropped
 
 	GitDir   string        // with WorkTree: the repository to use, whatever Dir looks like; "" : git searches from Dir upwards
 	WorkTree string        //
@@ -112,11 +111,7 @@ func Run(ctx context.Context, c Call) ([]byte, error) {
 		out.to = c.Stdout
 	}
 	var complaint trailing
-	var complaints io.Writer = &complaint
-	if c.Stderr != nil {
-		complaints = io.MultiWriter(complaints, c.Stderr)
-	}
-	err := run(ctx, c, &out, complaints)
+	err := run(ctx, c, &out, &complaint)
 	if out.err != nil {
 		err = out.err // git's message about its closed pipe says nothing new
 	}
