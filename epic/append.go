@@ -79,24 +79,25 @@ func insertTasks(src []byte, tasks []Task) ([]byte, error) {
 		end--
 	}
 	var out bytes.Buffer
-	for _, l := range lines[:end] {
-		out.Write(l)
-	}
+	out.Write(bytes.Join(lines[:end], nil))
 	if !bytes.HasSuffix(out.Bytes(), []byte("\n")) {
 		out.WriteByte('\n')
 	}
-	var text bytes.Buffer
-	if err := encode(&text, tasksNode(tasks), strings.Repeat(" ", there.Content[0].Column-1)); err != nil {
-		return nil, err
+	text, err := EncodeNode(tasksNode(tasks))
+	if err != nil {
+		return nil, fmt.Errorf("encode tasks: %w", err)
 	}
+	newline := "\n"
 	if bytes.HasSuffix(lines[0], []byte("\r\n")) { // else an editor takes the file for one of two kinds
-		out.Write(bytes.ReplaceAll(text.Bytes(), []byte("\n"), []byte("\r\n")))
-	} else {
-		out.Write(text.Bytes())
+		newline = "\r\n"
 	}
-	for _, l := range lines[end:] {
-		out.Write(l)
+	for line := range strings.Lines(string(text)) {
+		if len(line) > 1 {
+			out.WriteString(strings.Repeat(" ", there.Content[0].Column-1))
+		}
+		out.WriteString(strings.TrimSuffix(line, "\n") + newline)
 	}
+	out.Write(bytes.Join(lines[end:], nil))
 	return out.Bytes(), nil
 }
 

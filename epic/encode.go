@@ -17,15 +17,15 @@ import (
 // Encode writes the epic as epic.yml. The same epic gives the same bytes, and reading them gives the same epic, but for
 // the line numbers.
 func (e *Epic) Encode() ([]byte, error) {
-	var out bytes.Buffer
 	whole := *e
 	whole.Tasks = nil
-	if err := encode(&out, structNode(reflect.ValueOf(whole)), ""); err != nil {
-		return nil, err
+	n := structNode(reflect.ValueOf(whole))
+	n.Content = append(n.Content, textNode("tasks"), tasksNode(e.Tasks))
+	text, err := EncodeNode(n)
+	if err != nil {
+		return nil, fmt.Errorf("encode epic: %w", err)
 	}
-	out.WriteString("tasks:\n")
-	err := encode(&out, tasksNode(e.Tasks), "  ") // {} without tasks
-	return out.Bytes(), err
+	return text, nil
 }
 
 // EncodeNode writes a node with the indentation of most files.
@@ -35,22 +35,6 @@ func EncodeNode(n *yaml.Node) ([]byte, error) {
 	enc.SetIndent(2)
 	err := errors.Join(enc.Encode(n), enc.Close())
 	return b.Bytes(), err
-}
-
-// encode writes one mapping, each line behind the indent.
-func encode(out *bytes.Buffer, n *yaml.Node, indent string) error {
-	n.Kind = yaml.MappingNode
-	text, err := EncodeNode(n)
-	if err != nil {
-		return fmt.Errorf("encode epic: %w", err)
-	}
-	for line := range bytes.Lines(text) {
-		if len(line) > 1 {
-			out.WriteString(indent)
-		}
-		out.Write(line)
-	}
-	return nil
 }
 
 // tasksNode returns a mapping of tasks by their ids.
