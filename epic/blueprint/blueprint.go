@@ -63,6 +63,8 @@ type Told struct {
 	File string `json:"file"`
 	Line int    `json:"line"` // 0: the file has no lines
 	Why  string `json:"why"`
+
+	Beside bool `json:"-"` // the line is in a section beside the work
 }
 
 func (t Told) String() string {

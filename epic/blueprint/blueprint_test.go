@@ -162,6 +162,16 @@ func TestForm(t *testing.T) {
 }
 
 // Fields before the first task are the epic's; words are words.
+func TestGlobsAreNotBold(t *testing.T) {
+	plan, err := Parse("plan.md", []byte("# P\n\n## T1: a\n- **Files:** **/pages/**, **/a.go, **b.go**\n"), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := plan.Epic.Tasks[0].Files, []string{"**/pages/**", "**/a.go", "b.go"}; !slices.Equal(got, want) {
+		t.Errorf("files %q, want %q", got, want)
+	}
+}
+
 func TestFieldsOfTheEpic(t *testing.T) {
 	t.Parallel()
 	const task = "\n## Implementation Tasks\n\n##### T1: a\n- **Checks:** `own`\n"

@@ -90,7 +90,7 @@ func (p *Plan) Count(file string, src []byte) {
 		}
 	}
 	for _, line := range coded {
-		p.Told = append(p.Told, Told{file, line, "this heading is in a block of code, so it is not a task"})
+		p.Told = append(p.Told, Told{File: file, Line: line, Why: "this heading is in a block of code, so it is not a task"})
 	}
 }
 

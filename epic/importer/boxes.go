@@ -89,12 +89,16 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 			aside(d, name, part.Body)
 			continue
 		}
-		r.section(part, above, done > 0)
+		ended := ""
+		if done > 0 {
+			ended = cmp.Or(above[done], "its section")
+		}
+		r.section(part, above, ended)
 	}
 }
 
-// section takes the tasks of a section, which is below others.
-func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
+// section takes the tasks of a section, which is below others. ended names the one of them that is done; "" for none.
+func (r *boxReader) section(part markdown.Section, above [7]string, ended string) {
 	d, name := r.d, markdown.Unformatted(part.Heading.Rest)
 	phase, label := phaseOf(above, name)
 	entries, rest := markdown.Checklist(part.Body)
@@ -119,9 +123,9 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 		if r.numbered {
 			it.id, it.as = cmp.Or(e.Number, fmt.Sprintf("%d.%d", len(d.groups)+1, i+1)), ""
 		}
-		if done && it.open() {
+		if ended != "" && it.open() {
 			it.done = true
-			d.tell(it.line, "this box is open, and "+markdown.Clip(cmp.Or(name, "its section"), 60)+" is done: it is left out")
+			d.tell(it.line, "this box is open, and "+markdown.Clip(ended, 60)+" is done: it is left out")
 		}
 		if e.Number != "" || e.Line.Numbered || markdown.Dotted(e.Title) {
 			numbered = append(numbered, it)
@@ -198,7 +202,8 @@ func boxItem(d *draft, e *markdown.Entry, section string) *item {
 func aside(d *draft, name string, body []markdown.Line) {
 	for _, l := range body {
 		if l.Box != 0 && !l.Done() {
-			d.tell(l.N, "this box is below "+epic.Quoted(markdown.Clip(name, 60))+", so it is not a task")
+			why := "this box is below " + epic.Quoted(markdown.Clip(name, 60)) + ", so it is not a task"
+			d.made.Told = append(d.made.Told, Told{File: d.at(d.file), Line: l.N, Why: why, Beside: true})
 		}
 		d.made.Offered.AddFrom(d.at(d.file), l.N, l.Text)
 	}

@@ -125,6 +125,9 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 			why = "nothing is left to do in it: " + plaintext.Count(p.Done, "item") + " done"
 		}
 		d.fail(1, "%s", why)
+		for _, t := range p.Told {
+			d.problems.Add(t.File, epic.Place{Line: t.Line}, "", "%s", t.Why)
+		}
 	}
 	if len(d.problems) == 0 {
 		err := epic.Validate(d.at(d.file), e, func(r epic.Ref) epic.Place {

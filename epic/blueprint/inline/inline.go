@@ -21,12 +21,12 @@ func Checkbox(text string) (rest string, checked, found bool) {
 	return strings.TrimSpace(text[len(m[0]):]), strings.TrimSpace(m[1]) != "", true
 }
 
-// Plain takes off what markdown adds to a name: bold marks around it, and escapes.
+// Plain takes off what markdown adds to a name: bold marks around it, and escapes. The stars of **/a/** are of a glob.
 func Plain(s string) string {
 	s = strings.TrimSpace(s)
 	for _, mark := range []string{"**", "__", "`"} {
 		if inner, found := strings.CutPrefix(s, mark); found {
-			if inner, found := strings.CutSuffix(inner, mark); found && !strings.Contains(inner, mark) {
+			if inner, found := strings.CutSuffix(inner, mark); found && !strings.Contains(inner, mark) && !strings.HasPrefix(inner, "/") {
 				s = strings.TrimSpace(inner)
 			}
 		}

@@ -215,7 +215,11 @@ func FreeDocument(p *project.Project, file string, plan *importer.Plan, failed e
 	switch {
 	case ok && strings.HasSuffix(problems[0].Hint, blueprint.Form):
 		return file, "no task"
-	case failed != nil || plan.Format != "planmode" && (plan.Format != "checklist" || len(plan.Told) == 0): // a list of boxes alone is a form
+	case failed != nil:
+		return "", ""
+	}
+	leaves := slices.ContainsFunc(plan.Told, func(t importer.Told) bool { return !t.Beside })
+	if plan.Format != "planmode" && (plan.Format != "checklist" || !leaves) { // a list of boxes alone is a form
 		return "", ""
 	}
 	if source := plan.Epic.Source; filepath.Base(file) != path.Base(source) { // in the folder that was named

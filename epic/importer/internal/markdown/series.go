@@ -69,7 +69,7 @@ var words = func() map[string]float64 {
 // containers are words of labels that only sort the tasks below them.
 //
 //nolint:gochecknoglobals // a table
-var containers = strings.Fields("p prio priority priorität prioridad workstream stream track area theme module e m w 优先级")
+var containers = strings.Fields("p prio priority priorität prioridad workstream stream track area theme module person developer e m w 优先级")
 
 // lastWord is the word of a label that says what it is: phase of "migration phase".
 func lastWord(label string) string {
