@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -18,33 +19,41 @@ import (
 )
 
 var (
-	gsdPhase    = pattern.New(`(?i)^phase\s+(\d+(?:\.\d+)?)\s*:\s*(.+)$`)
+	gsdPhase    = pattern.New(`(?i)^phase\s+0*(\d+(?:\.\d+)?)\s*(?::|[–—-]\s)\s*(.+)$`)
 	gsdBold     = pattern.New(`^(\*\*.+?\*\*)[ \t]*(?:[-–—:]+[ \t]*)?(.*)$`)
 	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
-	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?)((?:-[A-Za-z][\w.]*)*)-(\d+)(?:-PLAN)?(?:\.md)?(?:[\s:–—-]+(.*))?$`)
+	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?)((?:-[A-Za-z][\w.]*)*)-(\d+[a-z]?)(?:-PLAN)?(?:\.md)?(?:[\s:–—-]+(?:TBD.*|(.*)))?$`)
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
-	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+)(?:-PLAN)?(?:\.md)?$`)
+	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+[a-z]?)(?:-PLAN)?(?:\.md)?$`)
 	gsdPerson   = pattern.New(`<task\b[^>]*\btype="checkpoint`)
+	gsdTask     = pattern.New(`(?s)<task\b([^>]*)>(.*?)</task>`)
+	gsdName     = pattern.New(`(?s)<(?:name|what-built)>\s*(?:Task \d+:\s*)?(.*?)\s*(?:\n|</)`)
+	gsdWave     = pattern.New(`(?i)^\W*wave\s+(\d+)\b|\(wave\s+(\d+)\b`)
 	gsdPurpose  = pattern.New(`(?s)<objective>\s*(.+?)(?:\.\s|\n|</objective>)`)
 )
 
 func claimsGsd(s source) bool {
 	name := path.Base(s.name)
-	if strings.HasSuffix(name, "-PLAN.md") && gsdPlan.MatchString(name) { // the first of a phase stands for all of them
-		return s.name == slices.Min(pattern.Glob(s.files, path.Dir(s.name), "*-PLAN.md"))
+	if strings.HasSuffix(name, "-PLAN.md") && gsdPlan.MatchString(name) { // the first in a folder stands for all of them
+		return s.alone || s.name == slices.Min(pattern.Glob(s.files, path.Dir(s.name), "*-PLAN.md"))
 	}
 	roadmap := strings.Contains(strings.ToUpper(name), "ROADMAP")
 	return path.Ext(s.name) == ".md" && slices.ContainsFunc(s.list, func(l markdown.Line) bool {
-		return roadmap && (l.Box != 0 || l.Level == 3) && gsdPhase.MatchString(markdown.Unformatted(l.Rest))
+		return roadmap && (l.Box != 0 || l.Level > 2) && gsdPhase.MatchString(markdown.Unformatted(l.Rest))
 	})
 }
 
 // readGsd reads .planning/ROADMAP.md of GSD, or the plans of one phase. Those of a phase, listed there or in its folder, are its tasks:
-// each waits for those that its file names, else for the one before it. A phase without plans is a task itself. A phase waits for those
-// it depends on. A plan with a summary is done; one that is not autonomous needs a person.
+// each waits for those that its file names, else for the wave before its own, else for the one before it. A phase without plans is a task
+// itself. A phase waits for those it depends on. A plan with a summary is done; one that is not autonomous needs a person. Of a plan that
+// is named itself the tasks are read.
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
 	r := gsdReader{d: d, from: s, phases: map[string]*gsdEntry{}, files: map[string]string{}}
+	if s.alone && strings.HasSuffix(s.name, "-PLAN.md") && gsdTask.MatchString(string(s.data)) {
+		r.alone()
+		return
+	}
 	plans, body := "phases/*/*-PLAN.md", s.body
 	if m := gsdPlan.FindStringSubmatch(path.Base(s.name)); m != nil { // a phase by itself
 		d.title, plans, body = strings.TrimPrefix(path.Base(path.Dir(s.name)), m[1]+"-"), "*-PLAN.md", nil
@@ -52,6 +61,12 @@ func readGsd(s source, d *draft) {
 	}
 	for _, name := range pattern.Glob(s.files, path.Dir(s.name), plans) {
 		r.files[path.Base(name)] = name
+	}
+	body = slices.Clone(body)
+	for i := range body { // those of a milestone are below its heading
+		if body[i].Kind == markdown.Heading && gsdPhase.MatchString(markdown.Unformatted(body[i].Rest)) {
+			body[i].Level = 3
+		}
 	}
 	for _, part := range markdown.Cut(body, 2) {
 		details := markdown.Cut(part.Body, 3)
@@ -63,7 +78,7 @@ func readGsd(s source, d *draft) {
 				detailed = true
 				continue
 			}
-			d.prose(phase.Heading.Rest, phase.Body)
+			d.prose(phase.Heading.Rest, r.listed(phase.Body))
 		}
 		if name := markdown.Unformatted(part.Heading.Rest); !detailed || markdown.Join(rest) != "" {
 			d.prose(name, rest)
@@ -88,6 +103,31 @@ type gsdReader struct {
 	phases map[string]*gsdEntry
 	order  []*gsdEntry
 	files  map[string]string // of plans, by their names
+}
+
+// alone takes the tasks of a plan.
+func (r *gsdReader) alone() {
+	d, text := r.d, string(r.from.data)
+	d.title = strings.TrimSuffix(path.Base(r.from.name), ".md")
+	before, rest, n := "", text, 1
+	for i, m := range gsdTask.FindAllStringSubmatch(text, -1) {
+		said, behind, _ := strings.Cut(rest, m[0])
+		n += strings.Count(said, "\n")
+		it := &item{id: fmt.Sprintf("Task %d", i+1), as: fmt.Sprintf("T%d", i+1), line: n, priority: normal}
+		it.title = it.id
+		if name := gsdName.FindStringSubmatch(m[2]); name != nil {
+			it.title = markdown.Clip(markdown.Unformatted(name[1]), maxTitle)
+		}
+		if gsdPerson.MatchString(m[0]) {
+			it.kind = epic.KindPerson
+		}
+		it.say(strings.TrimSpace(m[2]))
+		n, rest, before = n+strings.Count(m[0], "\n"), behind, before+said
+		d.items = append(d.items, it)
+	}
+	_, list := markdown.FrontMatter(markdown.Lines([]byte(before + rest)))
+	d.prose("", list)
+	d.chain(d.items)
 }
 
 func (r *gsdReader) phase(number, title string, n int) *gsdEntry {
@@ -136,9 +176,12 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 	p := r.phase(m[1], m[2], part.Heading.N)
 	title, ended := blueprint.Ended(p.title)
 	p.title, p.line, p.done = title, part.Heading.N, p.done || ended || markdown.IsComplete(part.Body)
-	field := ""
+	field, wave := "", ""
 	var said []markdown.Line
 	for _, l := range part.Body {
+		if m := gsdWave.FindStringSubmatch(l.Text); m != nil && l.Box == 0 {
+			wave = m[1]
+		}
 		if f := gsdField.FindStringSubmatch(l.Text); f != nil {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
@@ -157,7 +200,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 		case strings.HasPrefix(field, "success criteria") && gsdCriteria.MatchString(l.Text):
 			p.criteria = append(p.criteria, gsdCriteria.FindStringSubmatch(l.Text)[1])
 		case l.Box != 0:
-			r.plan(p, &l)
+			r.plan(p, &l, wave)
 		case strings.TrimSpace(l.Text) == "Plans:":
 		default:
 			said = append(said, l)
@@ -167,7 +210,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 }
 
 // plan takes a box below a phase, with its file when there is one.
-func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
+func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line, wave string) {
 	m := gsdPlan.FindStringSubmatch(markdown.Unformatted(l.Rest))
 	if m == nil {
 		if !l.Done() {
@@ -175,8 +218,11 @@ func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
 		}
 		return
 	}
-	if r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"] != "" || !strings.HasPrefix(m[4], "TBD") {
-		r.take(p, m, &item{line: l.N, title: m[4], done: l.Done()})
+	if own := gsdWave.FindStringSubmatch(l.Rest); own != nil {
+		wave = own[2]
+	}
+	if r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"] != "" || m[4] != "" {
+		r.take(p, m, &item{line: l.N, title: m[4], done: l.Done(), beside: wave})
 	}
 }
 
@@ -195,7 +241,10 @@ func (r *gsdReader) unlisted() {
 		}
 		p := cmp.Or(r.phases[m[1]], r.phases[cmp.Or(strings.TrimLeft(m[1], "0"), "0")])
 		switch {
-		case p == nil || p.done || r.summed(file, "") || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == m[1]+"-"+m[3] }):
+		case r.summed(file, ""):
+		case p == nil:
+			r.d.tellOf(file, 0, "the roadmap has no phase "+m[1]+", so it is not a task")
+		case p.done || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == m[1]+"-"+m[3] }):
 		case listed[p] && !strings.Contains(path.Base(path.Dir(file)), "-"+taskID(strings.ToLower(p.title))):
 			r.d.tellOf(file, 0, "the roadmap lists other plans for "+p.id+", so it is not a task")
 		default:
@@ -221,9 +270,11 @@ func (r *gsdReader) take(p *gsdEntry, m []string, it *item) {
 	if file != "" && !it.done {
 		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
 		text := markdown.Join(list)
-		if m := gsdPurpose.FindStringSubmatch(text); m != nil && it.title == "" {
-			it.title = markdown.Clip(m[1], maxTitle)
+		purpose := gsdPurpose.FindStringSubmatch(text)
+		if heading, _ := markdown.FirstHeading(list); purpose == nil {
+			purpose = []string{"", markdown.StepTitle(markdown.Line{Kind: markdown.Heading, Rest: heading}).Title}
 		}
+		it.title = cmp.Or(it.title, markdown.Clip(purpose[1], maxTitle))
 		it.say(text)
 		r.matter(it, matter)
 		if gsdPerson.MatchString(text) {
@@ -243,7 +294,7 @@ func (r *gsdReader) matter(it *item, matter *placed.Node) {
 		it.kind = epic.KindPerson
 	}
 	after := matter.Get("depends_on")
-	it.ordered = after != nil
+	it.ordered, it.beside = after != nil, cmp.Or(matter.Get("wave").String(), it.beside)
 	phase, _, _ := strings.Cut(it.id, "-")
 	for _, on := range after.Strings() {
 		if m := gsdAfter.FindStringSubmatch(on); m != nil {

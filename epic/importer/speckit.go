@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	speckitTask    = pattern.New(`^\**(T\d{3,}(?:\.\d+)?[a-z]?)\b\**[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
+	speckitTask    = pattern.New(`^\**(T\d{3,}(?:[.-]\d+)?[a-z]?)\b\**[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
 	speckitDepends = pattern.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}(?:\.\d+)?[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
 	speckitAfter   = pattern.New(`(?i)\s*\(\s*depends on:?\s+(?:T\d{3,}(?:\.\d+)?[a-z]?(?:\s*(?:,|and|&)\s*)?)+\)`)
 	speckitNeeds   = pattern.New(`(?i)^\W*(?:prerequisites?|depends on|dependencies|blocked by)\W*[:：].*T\d{3}`)
