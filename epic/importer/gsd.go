@@ -26,7 +26,6 @@ var (
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
 	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+[a-z]?)(?:-PLAN)?(?:\.md)?$`)
 	gsdPerson   = pattern.New(`<task\b[^>]*\btype="checkpoint`)
-	gsdTask     = pattern.New(`(?s)<task\b([^>]*)>(.*?)</task>`)
 	gsdName     = pattern.New(`(?s)<(?:name|what-built)>\s*(?:Task \d+:\s*)?(.*?)\s*(?:\n|</)`)
 	gsdWave     = pattern.New(`(?i)^\W*wave\s+(\d+)\b|\(wave\s+(\d+)\b`)
 	gsdPurpose  = pattern.New(`(?s)<objective>\s*(.+?)(?:\.\s|\n|</objective>)`)
@@ -50,7 +49,7 @@ func claimsGsd(s source) bool {
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
 	r := gsdReader{d: d, from: s, phases: map[string]*gsdEntry{}, files: map[string]string{}}
-	if s.alone && strings.HasSuffix(s.name, "-PLAN.md") && gsdTask.MatchString(string(s.data)) {
+	if s.alone && strings.HasSuffix(s.name, "-PLAN.md") && strings.Contains(string(s.data), "<task ") {
 		r.alone()
 		return
 	}
@@ -105,29 +104,28 @@ type gsdReader struct {
 	files  map[string]string // of plans, by their names
 }
 
-// alone takes the tasks of a plan.
+// alone takes the tasks of a plan, as steps.
 func (r *gsdReader) alone() {
-	d, text := r.d, string(r.from.data)
-	d.title = strings.TrimSuffix(path.Base(r.from.name), ".md")
-	before, rest, n := "", text, 1
-	for i, m := range gsdTask.FindAllStringSubmatch(text, -1) {
-		said, behind, _ := strings.Cut(rest, m[0])
-		n += strings.Count(said, "\n")
-		it := &item{id: fmt.Sprintf("Task %d", i+1), as: fmt.Sprintf("T%d", i+1), line: n, priority: normal}
-		it.title = it.id
-		if name := gsdName.FindStringSubmatch(m[2]); name != nil {
-			it.title = markdown.Clip(markdown.Unformatted(name[1]), maxTitle)
+	r.d.title = strings.TrimSuffix(path.Base(r.from.name), ".md")
+	var starts []int
+	_, r.from.body = markdown.FirstHeading(slices.Clone(r.from.list))
+	for i := range r.from.body {
+		l := &r.from.body[i]
+		if !strings.Contains(l.Text, "<task ") {
+			continue
 		}
-		if gsdPerson.MatchString(m[0]) {
-			it.kind = epic.KindPerson
+		starts = append(starts, i)
+		l.Kind, l.Level, l.Rest = markdown.Heading, 3, fmt.Sprintf("Task %d", len(starts))
+		if name := gsdName.FindStringSubmatch(markdown.Join(r.from.body[i+1 : min(i+5, len(r.from.body))])); name != nil {
+			l.Rest += ": " + name[1]
 		}
-		it.say(strings.TrimSpace(m[2]))
-		n, rest, before = n+strings.Count(m[0], "\n"), behind, before+said
-		d.items = append(d.items, it)
 	}
-	_, list := markdown.FrontMatter(markdown.Lines([]byte(before + rest)))
-	d.prose("", list)
-	d.chain(d.items)
+	stepsOf(r.d, r.from, starts)
+	for k, i := range starts {
+		if gsdPerson.MatchString(r.from.body[i].Text) {
+			r.d.items[k].kind = epic.KindPerson
+		}
+	}
 }
 
 func (r *gsdReader) phase(number, title string, n int) *gsdEntry {

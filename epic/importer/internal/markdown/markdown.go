@@ -225,7 +225,7 @@ func FirstHeading(list []Line) (title string, rest []Line) {
 }
 
 // Numbered matches an item of a checklist that begins with a number: 1. Title, 1.2 Title.
-var Numbered = pattern.New(`^(?:\*\*)?(?:(?:Task|Step) )?(\d+(?:\.\d+)*)[.)]?(?:\*\*:?)?(\*?)\s+(.+)$`)
+var Numbered = pattern.New(`^(?:\*\*)?(?:(?:Task|Step) )?(\d+(?:\.\d+)*)[.)]?(?:\*\*:?)?(\*?)\s+(?:[–—-]\s+)?(.+)$`)
 
 // Entry is one box of a checklist with what stands below it.
 type Entry struct {
