@@ -2,7 +2,6 @@ package importer
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -26,7 +25,6 @@ var (
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
 	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+[a-z]?)(?:-PLAN)?(?:\.md)?$`)
 	gsdPerson   = pattern.New(`<task\b[^>]*\btype="checkpoint`)
-	gsdName     = pattern.New(`(?s)<(?:name|what-built)>\s*(?:Task \d+:\s*)?(.*?)\s*(?:\n|</)`)
 	gsdWave     = pattern.New(`(?i)^\W*wave\s+(\d+)\b|\(wave\s+(\d+)\b`)
 	gsdPurpose  = pattern.New(`(?s)<objective>\s*(.+?)(?:\.\s|\n|</objective>)`)
 )
@@ -107,19 +105,8 @@ type gsdReader struct {
 // alone takes the tasks of a plan, as steps.
 func (r *gsdReader) alone() {
 	r.d.title = strings.TrimSuffix(path.Base(r.from.name), ".md")
-	var starts []int
 	_, r.from.body = markdown.FirstHeading(slices.Clone(r.from.list))
-	for i := range r.from.body {
-		l := &r.from.body[i]
-		if !strings.Contains(l.Text, "<task ") {
-			continue
-		}
-		starts = append(starts, i)
-		l.Kind, l.Level, l.Rest = markdown.Heading, 3, fmt.Sprintf("Task %d", len(starts))
-		if name := gsdName.FindStringSubmatch(markdown.Join(r.from.body[i+1 : min(i+5, len(r.from.body))])); name != nil {
-			l.Rest += ": " + name[1]
-		}
-	}
+	starts := markdown.Elements(r.from.body)
 	stepsOf(r.d, r.from, starts)
 	for k, i := range starts {
 		if gsdPerson.MatchString(r.from.body[i].Text) {
