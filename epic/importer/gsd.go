@@ -214,10 +214,6 @@ func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line, wave string) {
 // unlisted takes the plans in the folders of open phases that the roadmap does not list. Where it lists others, the folder has to have the
 // title of the phase: one of another milestone may have its number.
 func (r *gsdReader) unlisted() {
-	listed := map[*gsdEntry]bool{}
-	for _, p := range r.order {
-		listed[p] = len(p.plans) > 0
-	}
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
 		file := r.files[name]
 		m := gsdPlan.FindStringSubmatch(name)
@@ -230,7 +226,8 @@ func (r *gsdReader) unlisted() {
 		case p == nil:
 			r.d.tellOf(file, 0, "the roadmap has no phase "+m[1]+", so it is not a task")
 		case p.done || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == m[1]+"-"+m[3] }):
-		case listed[p] && !strings.Contains(path.Base(path.Dir(file)), "-"+taskID(strings.ToLower(p.title))):
+		case slices.ContainsFunc(p.plans, func(it *item) bool { return it.file == "" }) &&
+			!strings.Contains(path.Base(path.Dir(file)), "-"+taskID(strings.ToLower(p.title))):
 			r.d.tellOf(file, 0, "the roadmap lists other plans for "+p.id+", so it is not a task")
 		default:
 			r.take(p, m, &item{file: file, line: 1})
@@ -255,11 +252,9 @@ func (r *gsdReader) take(p *gsdEntry, m []string, it *item) {
 	if file != "" && !it.done {
 		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
 		text := markdown.Join(list)
-		purpose := gsdPurpose.FindStringSubmatch(text)
-		if heading, _ := markdown.FirstHeading(list); purpose == nil {
-			purpose = []string{"", markdown.StepTitle(markdown.Line{Kind: markdown.Heading, Rest: heading}).Title}
-		}
-		it.title = cmp.Or(it.title, markdown.Clip(purpose[1], maxTitle))
+		heading, _ := markdown.FirstHeading(list)
+		purpose := cmp.Or(append(gsdPurpose.FindStringSubmatch(text), "", "")[1], markdown.StepTitle(markdown.Line{Kind: markdown.Heading, Rest: heading}).Title)
+		it.title = cmp.Or(it.title, markdown.Clip(purpose, maxTitle))
 		it.say(text)
 		r.matter(it, matter)
 		if gsdPerson.MatchString(text) {
