@@ -11,6 +11,9 @@ func TestKindOf(t *testing.T) {
 	for title, want := range map[string]epic.Kind{
 		"Deploy to staging (needs credentials)": epic.KindPerson, "Perform UAT": epic.KindPerson, "UAT sign-off": epic.KindPerson,
 		"A login that needs an account id": epic.KindFeature, "The client needs credentials in its header": epic.KindFeature,
+		"Prueba manual de extremo a extremo": epic.KindPerson, "Test on a real device": epic.KindPerson, "在真机上验收": epic.KindPerson,
+		"In-headset check (user-performed)": epic.KindPerson, "Submit the build to the App Store": epic.KindPerson,
+		"Write a manual test procedure in docs/test.md":         epic.KindFeature,
 		"Add the UAT environment":                               epic.KindFeature,
 		"Checkpoint: all user stories work":                     epic.KindVerify,
 		"✅ Checkpoint 3":                                        epic.KindVerify,

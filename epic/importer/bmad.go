@@ -26,6 +26,9 @@ func claimsBmad(s source) bool {
 		return strings.Contains("\n"+string(s.data), "\ndevelopment_status:") || strings.HasPrefix(name, "sprint-status")
 	case ".md":
 		files, story := bmadFiles(s, path.Dir(s.name)), bmadFile.MatchString(name)
+		if story && s.alone && slices.ContainsFunc(s.body, func(l markdown.Line) bool { return l.Box != 0 }) { // which are the work
+			return false
+		}
 		first := !story || slices.Min(slices.Collect(maps.Values(files))) == s.name
 		first = first && !boxesOpen.MatchString(strings.TrimSuffix(name, ".md")) // TODO.md may name stories
 		return first && len(markdown.Stories(s.list)) > 0 && (s.unclaimed() || story && len(files) > 1 && !s.isOwn())
@@ -34,7 +37,7 @@ func claimsBmad(s source) bool {
 }
 
 // readBmad reads sprint-status.yaml of BMAD with the stories beside it and with epics.md for those that have no file yet; else epics.md
-// or a folder of stories, by its first one. A story waits for those that it names as prerequisites, else for the one before it, and epics
+// or a folder of stories, by its first one; a story that is named itself is a checklist. A story waits for those that it names as prerequisites, else for the one before it, and epics
 // come in their order. Retrospectives are for people, and left out.
 func readBmad(s source, d *draft) {
 	r := bmadReader{d: d, from: s, texts: map[string]bmadText{}}
@@ -46,9 +49,6 @@ func readBmad(s source, d *draft) {
 	}
 	if bmadFile.MatchString(path.Base(s.name)) {
 		r.files(path.Dir(s.name), true)
-		if len(r.texts) == 1 && slices.ContainsFunc(s.body, func(l markdown.Line) bool { return l.Box != 0 }) && r.alone() {
-			return
-		}
 	} else {
 		title, _ := markdown.FirstHeading(s.list)
 		d.title = cmp.Or(markdown.Unformatted(title), d.title)
@@ -62,19 +62,6 @@ func readBmad(s source, d *draft) {
 		r.add(epic, story, "story "+number, nil)
 	}
 	r.order()
-}
-
-// alone takes the boxes below the tasks of the only story as tasks. It reports whether there are any.
-func (r *bmadReader) alone() bool {
-	for _, part := range markdown.Cut(r.from.body, 0) {
-		if strings.HasPrefix(strings.ToLower(part.Heading.Rest), "tasks") {
-			boxesOf(r.d, part.Body, false)
-		} else {
-			r.d.prose(markdown.Unformatted(part.Heading.Rest), part.Body)
-		}
-	}
-	r.d.title = cmp.Or(markdown.Unformatted(r.from.title), r.d.title)
-	return len(r.d.items) > 0
 }
 
 // order has stories that wait for an epic wait for all of its stories.

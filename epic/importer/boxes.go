@@ -44,15 +44,6 @@ func (s source) isText() bool {
 func readBoxes(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(s.title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	boxesOf(d, s.body, false)
-	if len(d.items) == 0 && len(d.made.Told) > 0 {
-		whole := boxItem(d, &markdown.Entry{Title: d.title, Line: s.body[0]}, "")
-		for _, l := range s.body {
-			if l.Box != 0 {
-				whole.criteria = append(whole.criteria, l.Rest)
-			}
-		}
-		d.made.Told = nil
-	}
 }
 
 var boxesOpen = pattern.New(`(?i)^\W*(?:(?:pending|to-?\s?do|(?:active )?backlog|next(?: up)?|in progress|open|remaining|planned|follow-?ups?|not (?:yet )?(?:done|started)|outstanding)\b\W*)+(?:tasks?|items?|work)?\W*$`)

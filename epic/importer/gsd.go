@@ -18,33 +18,39 @@ import (
 )
 
 var (
-	gsdPhase    = pattern.New(`(?i)^phase\s+(\d+(?:\.\d+)?)\s*:\s*(.+)$`)
+	gsdPhase    = pattern.New(`(?i)^phase\s+0*(\d+(?:\.\d+)?)\s*(?::|[–—-]\s)\s*(.+)$`)
 	gsdBold     = pattern.New(`^(\*\*.+?\*\*)[ \t]*(?:[-–—:]+[ \t]*)?(.*)$`)
 	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
-	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?)((?:-[A-Za-z][\w.]*)*)-(\d+)(?:-PLAN)?(?:\.md)?(?:[\s:–—-]+(.*))?$`)
+	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?)((?:-[A-Za-z][\w.]*)*)-(\d+[a-z]?)(?:-PLAN)?(?:\.md)?(?:[\s:–—-]+(?:TBD.*|(.*)))?$`)
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
-	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+)(?:-PLAN)?(?:\.md)?$`)
+	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+[a-z]?)(?:-PLAN)?(?:\.md)?$`)
 	gsdPerson   = pattern.New(`<task\b[^>]*\btype="checkpoint`)
+	gsdWave     = pattern.New(`(?i)^\W*wave\s+(\d+)\b|\(wave\s+(\d+)\b`)
 	gsdPurpose  = pattern.New(`(?s)<objective>\s*(.+?)(?:\.\s|\n|</objective>)`)
 )
 
 func claimsGsd(s source) bool {
 	name := path.Base(s.name)
-	if strings.HasSuffix(name, "-PLAN.md") && gsdPlan.MatchString(name) { // the first of a phase stands for all of them
-		return s.name == slices.Min(pattern.Glob(s.files, path.Dir(s.name), "*-PLAN.md"))
+	if strings.HasSuffix(name, "-PLAN.md") && gsdPlan.MatchString(name) { // the first in a folder stands for all of them
+		return s.alone || s.name == slices.Min(pattern.Glob(s.files, path.Dir(s.name), "*-PLAN.md"))
 	}
 	roadmap := strings.Contains(strings.ToUpper(name), "ROADMAP")
 	return path.Ext(s.name) == ".md" && slices.ContainsFunc(s.list, func(l markdown.Line) bool {
-		return roadmap && (l.Box != 0 || l.Level == 3) && gsdPhase.MatchString(markdown.Unformatted(l.Rest))
+		return roadmap && (l.Box != 0 || l.Level > 2) && gsdPhase.MatchString(markdown.Unformatted(l.Rest))
 	})
 }
 
 // readGsd reads .planning/ROADMAP.md of GSD, or the plans of one phase. Those of a phase, listed there or in its folder, are its tasks:
-// each waits for those that its file names, else for the one before it. A phase without plans is a task itself. A phase waits for those
-// it depends on. A plan with a summary is done; one that is not autonomous needs a person.
+// each waits for those that its file names, else for the wave before its own, else for the one before it. A phase without plans is a task
+// itself. A phase waits for those it depends on. A plan with a summary is done; one that is not autonomous needs a person. Of a plan that
+// is named itself the tasks are read.
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
 	r := gsdReader{d: d, from: s, phases: map[string]*gsdEntry{}, files: map[string]string{}}
+	if s.alone && strings.HasSuffix(s.name, "-PLAN.md") && strings.Contains(string(s.data), "<task ") {
+		r.alone()
+		return
+	}
 	plans, body := "phases/*/*-PLAN.md", s.body
 	if m := gsdPlan.FindStringSubmatch(path.Base(s.name)); m != nil { // a phase by itself
 		d.title, plans, body = strings.TrimPrefix(path.Base(path.Dir(s.name)), m[1]+"-"), "*-PLAN.md", nil
@@ -52,6 +58,12 @@ func readGsd(s source, d *draft) {
 	}
 	for _, name := range pattern.Glob(s.files, path.Dir(s.name), plans) {
 		r.files[path.Base(name)] = name
+	}
+	body = slices.Clone(body)
+	for i := range body { // those of a milestone are below its heading
+		if body[i].Kind == markdown.Heading && gsdPhase.MatchString(markdown.Unformatted(body[i].Rest)) {
+			body[i].Level = 3
+		}
 	}
 	for _, part := range markdown.Cut(body, 2) {
 		details := markdown.Cut(part.Body, 3)
@@ -63,7 +75,7 @@ func readGsd(s source, d *draft) {
 				detailed = true
 				continue
 			}
-			d.prose(phase.Heading.Rest, phase.Body)
+			d.prose(phase.Heading.Rest, r.listed(phase.Body))
 		}
 		if name := markdown.Unformatted(part.Heading.Rest); !detailed || markdown.Join(rest) != "" {
 			d.prose(name, rest)
@@ -88,6 +100,19 @@ type gsdReader struct {
 	phases map[string]*gsdEntry
 	order  []*gsdEntry
 	files  map[string]string // of plans, by their names
+}
+
+// alone takes the tasks of a plan, as steps.
+func (r *gsdReader) alone() {
+	r.d.title = strings.TrimSuffix(path.Base(r.from.name), ".md")
+	_, r.from.body = markdown.FirstHeading(slices.Clone(r.from.list))
+	starts := markdown.Elements(r.from.body)
+	stepsOf(r.d, r.from, starts)
+	for k, i := range starts {
+		if gsdPerson.MatchString(r.from.body[i].Text) {
+			r.d.items[k].kind = epic.KindPerson
+		}
+	}
 }
 
 func (r *gsdReader) phase(number, title string, n int) *gsdEntry {
@@ -136,9 +161,12 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 	p := r.phase(m[1], m[2], part.Heading.N)
 	title, ended := blueprint.Ended(p.title)
 	p.title, p.line, p.done = title, part.Heading.N, p.done || ended || markdown.IsComplete(part.Body)
-	field := ""
+	field, wave := "", ""
 	var said []markdown.Line
 	for _, l := range part.Body {
+		if m := gsdWave.FindStringSubmatch(l.Text); m != nil && l.Box == 0 {
+			wave = m[1]
+		}
 		if f := gsdField.FindStringSubmatch(l.Text); f != nil {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
@@ -157,7 +185,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 		case strings.HasPrefix(field, "success criteria") && gsdCriteria.MatchString(l.Text):
 			p.criteria = append(p.criteria, gsdCriteria.FindStringSubmatch(l.Text)[1])
 		case l.Box != 0:
-			r.plan(p, &l)
+			r.plan(p, &l, wave)
 		case strings.TrimSpace(l.Text) == "Plans:":
 		default:
 			said = append(said, l)
@@ -167,7 +195,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 }
 
 // plan takes a box below a phase, with its file when there is one.
-func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
+func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line, wave string) {
 	m := gsdPlan.FindStringSubmatch(markdown.Unformatted(l.Rest))
 	if m == nil {
 		if !l.Done() {
@@ -175,18 +203,17 @@ func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
 		}
 		return
 	}
-	if r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"] != "" || !strings.HasPrefix(m[4], "TBD") {
-		r.take(p, m, &item{line: l.N, title: m[4], done: l.Done()})
+	if own := gsdWave.FindStringSubmatch(l.Rest); own != nil {
+		wave = own[2]
+	}
+	if r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"] != "" || m[4] != "" {
+		r.take(p, m, &item{line: l.N, title: m[4], done: l.Done(), beside: wave})
 	}
 }
 
 // unlisted takes the plans in the folders of open phases that the roadmap does not list. Where it lists others, the folder has to have the
 // title of the phase: one of another milestone may have its number.
 func (r *gsdReader) unlisted() {
-	listed := map[*gsdEntry]bool{}
-	for _, p := range r.order {
-		listed[p] = len(p.plans) > 0
-	}
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
 		file := r.files[name]
 		m := gsdPlan.FindStringSubmatch(name)
@@ -195,8 +222,12 @@ func (r *gsdReader) unlisted() {
 		}
 		p := cmp.Or(r.phases[m[1]], r.phases[cmp.Or(strings.TrimLeft(m[1], "0"), "0")])
 		switch {
-		case p == nil || p.done || r.summed(file, "") || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == m[1]+"-"+m[3] }):
-		case listed[p] && !strings.Contains(path.Base(path.Dir(file)), "-"+taskID(strings.ToLower(p.title))):
+		case r.summed(file, ""):
+		case p == nil:
+			r.d.tellOf(file, 0, "the roadmap has no phase "+m[1]+", so it is not a task")
+		case p.done || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == m[1]+"-"+m[3] }):
+		case slices.ContainsFunc(p.plans, func(it *item) bool { return it.file == "" }) &&
+			!strings.Contains(path.Base(path.Dir(file)), "-"+taskID(strings.ToLower(p.title))):
 			r.d.tellOf(file, 0, "the roadmap lists other plans for "+p.id+", so it is not a task")
 		default:
 			r.take(p, m, &item{file: file, line: 1})
@@ -221,9 +252,9 @@ func (r *gsdReader) take(p *gsdEntry, m []string, it *item) {
 	if file != "" && !it.done {
 		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
 		text := markdown.Join(list)
-		if m := gsdPurpose.FindStringSubmatch(text); m != nil && it.title == "" {
-			it.title = markdown.Clip(m[1], maxTitle)
-		}
+		heading, _ := markdown.FirstHeading(list)
+		purpose := cmp.Or(append(gsdPurpose.FindStringSubmatch(text), "", "")[1], markdown.StepTitle(markdown.Line{Kind: markdown.Heading, Rest: heading}).Title)
+		it.title = cmp.Or(it.title, markdown.Clip(purpose, maxTitle))
 		it.say(text)
 		r.matter(it, matter)
 		if gsdPerson.MatchString(text) {
@@ -243,7 +274,7 @@ func (r *gsdReader) matter(it *item, matter *placed.Node) {
 		it.kind = epic.KindPerson
 	}
 	after := matter.Get("depends_on")
-	it.ordered = after != nil
+	it.ordered, it.beside = after != nil, cmp.Or(matter.Get("wave").String(), it.beside)
 	phase, _, _ := strings.Cut(it.id, "-")
 	for _, on := range after.Strings() {
 		if m := gsdAfter.FindStringSubmatch(on); m != nil {

@@ -75,6 +75,7 @@ type source struct {
 	files fs.FS
 	name  string // slash-separated, below files
 	data  []byte
+	alone bool // it was named itself, not its folder
 
 	list  []markdown.Line // of a text
 	title string          // its first heading of level 1
@@ -162,6 +163,7 @@ func Find(files fs.FS, name string) (list []Found) {
 				if s, err = f.open(files, file); err != nil {
 					s = source{files: files}
 				}
+				s.alone = !info.IsDir()
 				known[reading{file, f.in}] = s
 			}
 			if s.name != "" && f.claims(s) {

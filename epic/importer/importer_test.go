@@ -192,9 +192,9 @@ func TestTickRenumbered(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{"tasks.md": {Data: []byte("# Tasks: Shop\n\n## Phase 1: Shop\n- [ ] T001 Log in\n- [ ] T002 Write tests\n- [ ] T003 Ship\n- [ ] T004 Ship\n")}}
 	got, err := Tick(Formats()[0], files, "tasks.md", "", []Place{
-		{"T001", "Write tests", 4}, {"T002", "Draw a logo", 5}, {"T004", "Ship", 7}, {"T009", "Send mail", 9}, {"T008", "Ship", 8},
+		{"T001", "Write tests", 4}, {"T002", "Draw a logo", 5}, {"T004", "Ship", 7}, {"T009", "Send mail", 9}, {"T008", "Ship", 8}, {"7", "Ship", 6},
 	})
-	want := "# Tasks: Shop\n\n## Phase 1: Shop\n- [ ] T001 Log in\n- [x] T002 Write tests\n- [ ] T003 Ship\n- [x] T004 Ship\n"
+	want := "# Tasks: Shop\n\n## Phase 1: Shop\n- [ ] T001 Log in\n- [x] T002 Write tests\n- [x] T003 Ship\n- [x] T004 Ship\n"
 	if err != nil || string(got.Data) != want {
 		t.Errorf("%v\n%s", err, got.Data)
 	}

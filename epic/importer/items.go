@@ -5,6 +5,7 @@ import (
 
 	"relay/epic/each"
 	"relay/epic/importer/internal/markdown"
+	"relay/epic/pattern"
 )
 
 // Bounds of what a plan may grow to when it is read: text that belongs to several tasks, in bytes, and what tasks wait for.
@@ -52,10 +53,13 @@ func (d *draft) share(items []*item, heading, text string) {
 	}
 }
 
+// stateWord is what a state says without a note behind it.
+var stateWord = pattern.New(`^[^(✅✓✔☑#]*`)
+
 // state takes the word with which a plan says how far an item is. It reports a word that is in none of these lists, and takes it for
 // pending.
 func (d *draft) state(it *item, word string) {
-	word = strings.ToLower(word)
+	word = strings.ToLower(strings.TrimSpace(stateWord.FindString(word)))
 	switch strings.ReplaceAll(word, "_", "-") {
 	case "done", "completed", "complete", "closed", "tombstone":
 		it.done = true

@@ -15,6 +15,7 @@ import (
 var (
 	kiroWants     = pattern.New(`^_?\s*Requirements?:\s*(.+?)_?$`)
 	kiroReference = pattern.New(`(\d+(?:\.\d+)*)(?:\s*[-–~〜]\s*(\d+(?:\.\d+)*))?`)
+	kiroTest      = pattern.New(`(?i)^(?:write|add)\b.*\btests?\b|^test\b`)
 	kiroNumbers   = pattern.New(`^(?:[\d\s.,;&~〜–-]|and)+$`)
 )
 
@@ -41,15 +42,16 @@ func readKiro(s source, d *draft) {
 	entries, rest := markdown.Checklist(s.body)
 	d.prose("", rest)
 	r := kiroReader{d: d, criteria: criteria, groups: map[string]*kiroGroup{}}
-	parents := map[string]bool{}
+	parts, tests := map[string]int{}, map[string]int{}
 	for i := range entries {
-		parents[entries[i].Parent()] = true
+		e := &entries[i]
+		if parts[e.Parent()]++; e.Optional || kiroTest.MatchString(e.Title) {
+			tests[e.Parent()]++
+		}
 	}
 	for i := range entries {
-		// One with text at the level of its parts is a task before them.
-		e := &entries[i]
-		flat := i+1 < len(entries) && entries[i+1].Line.Indent == e.Line.Indent
-		if parents[e.Number] && (!flat || markdown.Join(e.Below) == "") {
+		// One with text whose parts only test it is a task before them.
+		if e := &entries[i]; parts[e.Number] > tests[e.Number] || parts[e.Number] > 0 && markdown.Join(e.Below) == "" {
 			r.groups[e.Number] = &kiroGroup{}
 		}
 	}

@@ -115,7 +115,7 @@ func TestMeaning(t *testing.T) {
 // planAt reads a plan as relay init does.
 func planAt(files fs.FS, name string) (*Plan, error) {
 	if found := Find(files, name); len(found) > 0 {
-		return Read(found[0].Format, files, found[0].File, "", now())
+		return found[0].Read("", now())
 	}
 	data, err := fs.ReadFile(files, name)
 	if err != nil {

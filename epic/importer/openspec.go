@@ -16,7 +16,7 @@ func claimsOpenspec(s source) bool {
 	if path.Base(s.name) != "tasks.md" || s.has("requirements.md") {
 		return false
 	}
-	change := s.has("proposal.md")
+	change := s.has("proposal.md") || strings.Contains("/"+s.name, "openspec/changes/")
 	numbered := slices.ContainsFunc(s.list, func(l markdown.Line) bool {
 		return l.Kind == markdown.Heading && l.Level == 2 && openspecSection.MatchString(l.Rest)
 	})

@@ -12,10 +12,9 @@ import (
 )
 
 var (
-	speckitTask    = pattern.New(`^\**(T\d{3,}(?:\.\d+)?[a-z]?)\b\**[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
+	speckitTask    = pattern.New(`^\**(T\d{3,}(?:[.-]\d+)?[a-z]?)\b\**[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
 	speckitDepends = pattern.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}(?:\.\d+)?[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
 	speckitAfter   = pattern.New(`(?i)\s*\(\s*depends on:?\s+(?:T\d{3,}(?:\.\d+)?[a-z]?(?:\s*(?:,|and|&)\s*)?)+\)`)
-	speckitNeeds   = pattern.New(`(?i)^\W*(?:prerequisites?|depends on|dependencies|blocked by)\W*[:：].*T\d{3}`)
 	speckitSpan    = pattern.New(`(T\d{3,}(?:\.\d+)?[a-z]?)(?:\s*(?:[-–—]|to|through)\s*(T\d{3,}[a-z]?))?`)
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
 	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
@@ -63,7 +62,6 @@ type speckitGroup struct {
 	line    int      // that says so
 	urgency int
 	labels  map[string]bool // the stories of its tasks; "": of none
-	needs   bool            // it names the tasks that it waits for
 }
 
 // phase takes the tasks of a phase. A section that has none is what its author says of the whole.
@@ -102,7 +100,6 @@ func (r *speckitReader) end(p *speckitGroup, heading string, items []*item, said
 		r.rest = append(r.rest, said...)
 		return
 	}
-	p.needs = slices.ContainsFunc(said, func(l markdown.Line) bool { return r.needs(items, l) })
 	r.d.share(items, markdown.Unformatted(heading), markdown.Join(said))
 	if !p.story && !p.labels[""] {
 		p.numbers, p.story = slices.Sorted(maps.Keys(p.labels)), true
@@ -115,21 +112,6 @@ func (r *speckitReader) end(p *speckitGroup, heading string, items []*item, said
 	if p.name != "" {
 		r.phases = append(r.phases, p)
 	}
-}
-
-// needs makes the last items wait for those before them that a line such as Prerequisite: T001-T005 names. It reports whether it is one.
-func (r *speckitReader) needs(items []*item, l markdown.Line) bool {
-	if !speckitNeeds.MatchString(l.Text) {
-		return false
-	}
-	for _, m := range speckitSpan.FindAllStringSubmatch(l.Text, -1) {
-		for _, before := range r.d.items[:len(r.d.items)-len(items)] {
-			for k := 0; k < len(items) && before.id >= m[1] && before.id <= cmp.Or(m[2], m[1]); k++ {
-				r.d.waits(items[k], []reference{{before.id, l.N, before}})
-			}
-		}
-	}
-	return true
 }
 
 // task reads a task, whose parts are m.
@@ -209,10 +191,7 @@ func (r *speckitReader) order() {
 		if len(side) == 0 {
 			side = slices.Clone(barrier)
 		}
-		if side = append(side, p.name); p.needs {
-			continue
-		}
-		r.d.group(p.name, group{after: side[:len(side)-1]})
+		r.d.group(p.name, group{after: side})
 		barrier, side = []string{p.name}, nil
 	}
 }

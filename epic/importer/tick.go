@@ -72,7 +72,7 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 // other numbers now; nil, and why, if there is none.
 func standing(d *draft, task Place) (it *item, why string) {
 	named := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.id != task.ID })
-	same := named
+	same, at := named, func(it *item) bool { return it.line == task.Line }
 	if task.Title != "" {
 		title := func(it *item) string { return markdown.Clip(it.title, maxTitle) }
 		other := func(it *item) bool { return title(it) != task.Title && !epic.Relabelled(title(it), task.Title) }
@@ -80,13 +80,13 @@ func standing(d *draft, task Place) (it *item, why string) {
 		if len(same) == 0 {
 			same = slices.DeleteFunc(slices.Clone(d.items), other)
 		}
-		if len(same) > 1 && same[0].id != task.ID {
+		if len(same) > 1 && same[0].id != task.ID && !slices.ContainsFunc(same, at) {
 			same = nil // ambiguous
 		}
 	}
 	switch {
 	case len(same) > 0:
-		return same[max(0, slices.IndexFunc(same, func(it *item) bool { return it.line == task.Line }))], ""
+		return same[max(0, slices.IndexFunc(same, at))], ""
 	case len(named) > 0:
 		return nil, fmt.Sprintf("%s is another task by now: %s", task.ID, markdown.Clip(named[0].title, 60))
 	default:

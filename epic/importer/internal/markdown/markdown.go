@@ -40,7 +40,7 @@ const (
 var (
 	headingForm     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*)$`)
 	itemForm        = pattern.New(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)$`)
-	boxForm         = pattern.New(`^\[([ xX~/-]?)\](\*?)[ \t]+(.*)$`)
+	boxForm         = pattern.New(`^(?:\[([ xX~/-]?)\](\*?)[ \t]+|[⬜☐🔲]\x{fe0f}?[ \t]*)(.*)$`)
 	fenceForm       = pattern.New("^ {0,3}[-*+]?[ \t]*(`{3,}|~{3,})")
 	priorityWords   = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|\W*$)|\bpriority\W*(critical|high|medium|low)\b`)
 	requirementHead = pattern.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
@@ -50,15 +50,12 @@ var (
 // Lines splits a markdown file.
 func Lines(data []byte) []Line {
 	var list []Line
-	fence, nested, depth, n := "", false, 0, 0 // depth: blocks of code in one of markdown
-	for raw := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
-		n++
+	fence, nested, depth := "", false, 0 // depth: blocks of code in one of markdown
+	raws := slices.Collect(strings.Lines(strings.TrimPrefix(string(data), "\ufeff")))
+	for i, raw := range raws {
 		text := strings.TrimRight(plaintext.Clean(strings.TrimRight(raw, "\r\n")), " \t\r\n")
-		l := Line{N: n, Text: strings.ReplaceAll(text, "\n", " ")}
-		mark := ""
-		if strings.Contains(l.Text, "```") || strings.Contains(l.Text, "~~~") {
-			mark = strings.TrimLeft(fenceForm.FindString(l.Text), "-*+ \t")
-		}
+		l := Line{N: i + 1, Text: strings.ReplaceAll(text, "\n", " ")}
+		mark := fenceMark(l.Text)
 		switch {
 		case fence != "":
 			l.Kind = Code
@@ -68,7 +65,7 @@ func Lines(data []byte) []Line {
 				depth--
 			case rest == "":
 				fence = ""
-			case nested:
+			case nested || paired(raws[i+1:], fence):
 				depth++
 			}
 		case mark != "":
@@ -81,6 +78,30 @@ func Lines(data []byte) []Line {
 		list = append(list, l)
 	}
 	return list
+}
+
+// fenceMark returns the mark that a line begins or ends a block of code with.
+func fenceMark(text string) string {
+	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+		return ""
+	}
+	return strings.TrimLeft(fenceForm.FindString(text), "-*+ \t")
+}
+
+// paired reports whether the marks up to the next block of code end an even number of blocks: one is inside another.
+func paired(raws []string, fence string) bool {
+	ends := 0
+	for _, raw := range raws {
+		text := strings.TrimSpace(raw)
+		if !strings.HasPrefix(fenceMark(text), fence) {
+			continue
+		}
+		if strings.Trim(text, fence[:1]) != "" {
+			break
+		}
+		ends++
+	}
+	return ends > 0 && ends%2 == 0
 }
 
 func (l *Line) classify() {
@@ -225,7 +246,7 @@ func FirstHeading(list []Line) (title string, rest []Line) {
 }
 
 // Numbered matches an item of a checklist that begins with a number: 1. Title, 1.2 Title.
-var Numbered = pattern.New(`^(?:\*\*)?(?:(?:Task|Step) )?(\d+(?:\.\d+)*)[.)]?(?:\*\*:?)?(\*?)\s+(.+)$`)
+var Numbered = pattern.New(`^(?:\*\*)?(?:(?:Task|Step) )?(\d+(?:\.\d+)*)[.)]?(?:\*\*:?)?(\*?)\s+(?:[–—-]\s+)?(.+)$`)
 
 // Entry is one box of a checklist with what stands below it.
 type Entry struct {

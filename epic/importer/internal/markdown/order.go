@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"relay/epic/blueprint"
-	"relay/epic/blueprint/names"
 	"relay/epic/pattern"
 )
 
@@ -18,7 +17,6 @@ var (
 	orderNo    = pattern.New(`(?i)→|->|\b(?:and|can|may|is|no|the|with|starts?|independent|completed?)\b`) // and has none of
 	orderAll   = pattern.New(`(?i)\ball\b.*\b(?:stories|phases)\b`)
 	orderCell  = pattern.New(`(?i)^\W*(?:(?:can )?starts? after|after|depends on|dependenc(?:y|ies)|blocked by|waits for)\W*$`)
-	orderTask  = pattern.New(`\bT\d{3}`) // less than a story
 	orderAside = pattern.New(`\([^)]*\)`)
 	orderNames = pattern.New(`(?i)\b(phases?|user stor(?:y|ies)|us)\s*((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&|/|[-–—])\s*(?:phase\s*|user story\s*|us\s*)?)?)+)`)
 	orderRange = pattern.New(`(\d+(?:\.\d+)?)(?:\s*[-–—]\s*(?:(?i:phase|user story|us)\s*)?(\d+))?`)
@@ -43,16 +41,9 @@ type Named struct {
 	Number string
 }
 
-// Waits returns what lines such as US3: Depends on US1, and Phase 2: Depends on Phase 1, say, and rows of tables with such a column.
+// Waits returns what lines such as US3: Depends on US1, and Phase 2: Depends on Phase 1, say.
 func Waits(list []Line) (waits []Wait) {
-	column := -1
-	for i, l := range list {
-		if cells := names.Cells(l.Text); i+1 < len(list) && names.TableRule.MatchString(list[i+1].Text) {
-			column = slices.IndexFunc(cells, orderCell.MatchString)
-		} else if of := Names(cells[0]); column > 0 && column < len(cells) && len(of) > 0 && !orderTask.MatchString(cells[column]) {
-			waits = append(waits, Wait{of, Names(cells[column]), orderAll.MatchString(cells[column]), l.N})
-			continue
-		}
+	for _, l := range list {
 		text := Unformatted(cmp.Or(l.Rest, l.Text))
 		m := waitsIn(text)
 		if m == nil && orderOther.MatchString(text) && !orderNo.MatchString(text) {

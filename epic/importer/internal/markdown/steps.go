@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -32,10 +33,16 @@ func Steps(list []Line) []int {
 	return found[0].join(list, at)
 }
 
-// AreTasks reports whether lines are headings such as Task 1: Title.
+// AreTasks reports whether lines are headings such as Task 1: Title, which hold all open boxes.
 func AreTasks(list []Line, starts []int) bool {
 	if len(starts) < 2 {
 		return false
+	}
+	_, rest := SplitSteps(list, starts)
+	for _, part := range Cut(rest, 0) { // whose boxes are work as well
+		if !part.Beside && slices.ContainsFunc(part.Body, func(l Line) bool { return l.Box == ' ' }) {
+			return false
+		}
 	}
 	l, _ := labelOf(list[starts[0]].Rest)
 	return list[starts[0]].Kind == Heading && words[lastWord(l.Word)] == ofTask
@@ -136,6 +143,24 @@ func StepTitle(l Line) Label {
 		return Label{Title: Unformatted(text)}
 	}
 	return label
+}
+
+var elementName = pattern.New(`<(?:name|what-built)>\s*(?:Task \d+:\s*)?(.*?)\s*(?:\n|</)`)
+
+// Elements makes headings of lines with <task …>, whose names are below, and returns where they are.
+func Elements(list []Line) (starts []int) {
+	for i := range list {
+		l := &list[i]
+		if !strings.Contains(l.Text, "<task ") {
+			continue
+		}
+		starts = append(starts, i)
+		l.Kind, l.Level, l.Rest = Heading, 3, fmt.Sprintf("Task %d", len(starts))
+		if name := elementName.FindStringSubmatch(Join(list[i+1 : min(i+5, len(list))])); name != nil {
+			l.Rest += ": " + name[1]
+		}
+	}
+	return starts
 }
 
 // Labelled makes headings of lines such as **Done when:**, and of the next such line behind one.
