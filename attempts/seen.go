@@ -1,13 +1,17 @@
 package attempts
 
 import (
-	"bytes"
+	"bufio"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"hash"
+	"io"
 	"maps"
+	"os"
 	"slices"
+	"strings"
 	"time"
-	"unique"
 
 	"github.com/segmentio/encoding/json"
 
@@ -16,24 +20,32 @@ import (
 )
 
 // seenFile has what the logs of a long epic added up to at a time, as viewers read it: the events of 10,000 tasks take them longer than all
-// else. A line with the version of relay and a hash of the rest comes first. No run works by it.
+// else. A line with the version of relay and a hash of the rest comes first, then a seen, and for each task a seenTask and its attempts,
+// each in a line of its own: viewers never have the whole text in memory. No run works by it.
 const (
 	seenFile = "ledger.json"
 	longLogs = 1000 // events
 	seenPart = 16   // the file is written again when there are so much of them more
+	manyRead = 256  // attempts that are read into one piece of memory
 )
 
-// seen is the content of seenFile.
+// seen begins seenFile.
 type seen struct {
 	Logs       []durable.Mark
 	Next       uint64 // event
 	Jobs, Base int
 	Written    snapshots
 	Ledger     Ledger // without tasks
-	IDs        []string
-	Records    []TaskRecord // without attempts
-	Tries      []int        // attempts by record
-	Attempts   []Attempt    // of all records
+	tasks      []seenTask
+}
+
+// seenTask is a task in seenFile.
+type seenTask struct {
+	ID     string
+	Record TaskRecord // without attempts
+	Tries  int        // lines with an attempt that follow
+
+	attempts []Attempt
 }
 
 // Seal returns the first line of a file for viewers: the version of relay, and a hash of all that the file is made of and has.
@@ -42,8 +54,10 @@ func Seal(relay string, of ...[]byte) []byte {
 	for _, part := range of {
 		sum.Write(part)
 	}
-	return fmt.Appendf(nil, "%s %x\n", relay, sum.Sum(nil))
+	return []byte(sealOf(relay, sum))
 }
+
+func sealOf(relay string, sum hash.Hash) string { return fmt.Sprintf("%s %x\n", relay, sum.Sum(nil)) }
 
 // keepSeen writes seenFile, if the logs of a store have grown enough. After a failure viewers do without it.
 func keepSeen(s *Store) {
@@ -52,10 +66,20 @@ func keepSeen(s *Store) {
 		return
 	}
 	seal := Seal(s.opts.Relay)
-	if text, err := json.Append(slices.Grow(seal, int(s.seen.stamp.Size)*9/8), of, 0); err == nil {
-		copy(text, Seal(s.opts.Relay, text[len(seal):]))
-		s.seen = show(s.fsys, seenFile, text)
+	text := slices.Grow(seal, int(s.seen.stamp.Size)*9/8)
+	line := func(of any) {
+		text, _ = json.Append(text, of, 0) // the events that it is made of are JSON
+		text = append(text, '\n')
 	}
+	line(of)
+	for i := range of.tasks {
+		line(&of.tasks[i])
+		for k := range of.tasks[i].attempts {
+			line(&of.tasks[i].attempts[k])
+		}
+	}
+	copy(text, Seal(s.opts.Relay, text[len(seal):]))
+	s.seen = show(s.fsys, seenFile, text)
 	s.seen.upTo = of.Next
 }
 
@@ -73,11 +97,10 @@ func sumUp(s *Store) (of *seen) {
 		l := &of.Ledger
 		l.Tasks, l.EndedAt, l.EpicReviews = nil, time.Time{}, slices.Clone(l.EpicReviews) // viewers do not know which tasks there are
 		l.Cooldowns, l.Refused, l.Held = maps.Clone(l.Cooldowns), maps.Clone(l.Refused), maps.Clone(l.Held)
-		of.Attempts = make([]Attempt, 0, next/2) // each has two events
 		for id, rec := range now.ledger.Tasks {
-			of.IDs, of.Tries, of.Attempts = append(of.IDs, id), append(of.Tries, len(rec.Attempts)), append(of.Attempts, rec.Attempts...)
-			of.Records = append(of.Records, *rec)
-			of.Records[len(of.Records)-1].Attempts = nil
+			t := seenTask{id, *rec, len(rec.Attempts), slices.Clone(rec.Attempts)}
+			t.Record.Attempts = nil
+			of.tasks = append(of.tasks, t)
 		}
 	})
 	return of
@@ -93,39 +116,82 @@ func show(fsys durable.FS, name string, text []byte) snapshot {
 
 // recall begins with what seenFile has, if the logs begin with what it is made of.
 func (h *history) recall(relay string) {
-	file, err := durable.OpenHashed(h.fsys, seenFile, maxLedger)
-	if err != nil || file == nil {
+	file, err := durable.Regular(h.fsys, seenFile, os.O_RDONLY)
+	if err != nil {
 		return
 	}
 	defer file.Close()
-	text, err := file.Text()
-	begin := bytes.IndexByte(text, '\n') + 1
-	s := seen{Attempts: make([]Attempt, 0, bytes.Count(text, []byte(`"started_at":`)))} // the decoder begins with room for ten
-	if err != nil || !bytes.Equal(text[:begin], Seal(relay, text[begin:])) || json.Unmarshal(text[begin:], &s) != nil ||
-		!h.begin() || len(s.Logs) > len(h.logs)-h.start {
+	r, sum, s := bufio.NewReader(io.NewSectionReader(file, 0, maxLedger)), sha256.New(), seen{}
+	seal, err := r.ReadString('\n')
+	lines := bufio.NewScanner(io.TeeReader(r, sum))
+	lines.Buffer(nil, maxLedger)
+	next := func(to any) bool {
+		if err == nil && lines.Scan() {
+			err = json.Unmarshal(lines.Bytes(), to)
+			return err == nil
+		}
+		return false
+	}
+	if !strings.HasPrefix(seal, relay+" ") || !next(&s) || !h.begin() || len(s.Logs) > len(h.logs)-h.start {
 		return
 	}
-	for i, m := range s.Logs {
-		if h.logs[h.start+i].name() != m.Name || !m.In(h.fsys) {
-			return
-		}
+	ends := each.Of(s.Logs, func(m durable.Mark) func() bool { return m.In(h.fsys) })
+	s.Ledger.Tasks = readTasks(next)
+	same := errors.Join(err, lines.Err()) == nil && sealOf(relay, sum) == seal
+	for i, isIn := range ends {
+		same = isIn() && same && h.logs[h.start+i].name() == s.Logs[i].Name
+	}
+	if !same {
+		return
 	}
 	for i, m := range s.Logs {
 		h.logs[h.start+i].from = m.Size
 	}
-	s.Ledger.Tasks = make(map[string]*TaskRecord, len(s.IDs))
-	for i := range s.Attempts {
-		s.Attempts[i].Receipt.FilesChanged = slices.Clone(s.Attempts[i].Receipt.FilesChanged)            // without room for ten
-		for _, text := range []*string{&s.Attempts[i].Run, &s.Attempts[i].Base, &s.Attempts[i].Sealed} { // most have the same
-			*text = unique.Make(*text).Value()
-		}
-	}
-	for i, id := range s.IDs {
-		rec, n := &s.Records[i], s.Tries[i]
-		rec.Attempts, s.Attempts = s.Attempts[:n:n], s.Attempts[n:]
-		s.Ledger.Tasks[id] = rec
-	}
 	h.fold, h.skipped, h.high = newFold(nil, &s.Ledger), s.Next-1, s.Next-1
 	h.links.Again(h.skipped)
 	h.fold.jobs, h.fold.base, h.fold.bases, h.fold.written = s.Jobs, s.Base, s.Base, s.Written
+}
+
+// readTasks reads all tasks of seenFile. Attempts have many strings that are the same, which are kept once.
+func readTasks(next func(to any) bool) map[string]*TaskRecord {
+	tasks, texts := map[string]*TaskRecord{}, map[string]string{}
+	once := func(text *string) {
+		kept, ok := texts[*text]
+		if !ok {
+			kept = *text
+			texts[kept] = kept
+		}
+		*text = kept
+	}
+	var all []Attempt
+	var t seenTask
+	for next(&t) {
+		from := len(all)
+		for range t.Tries {
+			if len(all) == cap(all) {
+				all, from = append(make([]Attempt, 0, manyRead+2*(len(all)-from)), all[from:]...), 0
+			}
+			all = append(all, Attempt{})
+			a := &all[len(all)-1]
+			if !next(a) {
+				break
+			}
+			a.Receipt.FilesChanged = slices.Clone(a.Receipt.FilesChanged) // without room for ten
+			for _, text := range []*string{
+				&a.Run, &a.Base, &a.Sealed, &a.Runner, &a.Model, (*string)(&a.Result), (*string)(&a.Outcome), (*string)(&a.Receipt.Verdict),
+			} {
+				once(text)
+			}
+			for k := range a.Receipt.Checks {
+				c := &a.Receipt.Checks[k]
+				once(&c.Name)
+				once(&c.Phase)
+				once((*string)(&c.Attribution))
+			}
+		}
+		rec := t.Record
+		rec.Attempts = all[from:len(all):len(all)]
+		tasks[t.ID], t = &rec, seenTask{}
+	}
+	return tasks
 }
