@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"relay/attempts"
@@ -113,6 +114,13 @@ type Task struct {
 
 // New puts an epic and its ledger together.
 func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Report {
+	s := begin(p, v, maxAttempts)
+	s.addTasks(verbose)
+	return s
+}
+
+// begin returns a report without tasks.
+func begin(p *project.Plan, v *attempts.View, maxAttempts int) *Report {
 	s := &Report{
 		Version: 1, Epic: report.Epic{ID: p.Epic.ID, Title: p.Epic.Title, Source: p.Epic.Source}, Run: runOf(v),
 		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From,
@@ -120,6 +128,11 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 		of: v, outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
 	s.model = view.New(view.Input{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Running: v.Running, MaxAttempts: maxAttempts})
+	return s
+}
+
+func (s *Report) addTasks(verbose bool) {
+	v, p := s.of, &s.outlook
 	s.Needs = s.model.Night(time.Time{}).Needs
 	for i, row := range s.model.Rows() {
 		rec, t := v.Ledger.Record(row.ID), &s.Tasks[i]
@@ -140,7 +153,6 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 	money := view.MoneyOf(p.Epic, v.Ledger, nil, limits.Caps{})
 	s.Usage, s.Spenders, s.Counts = money.Epic, money.By, decide.CountTasks(v.Ledger, p.Graph)
 	s.addEpicReview(v.Ledger)
-	return s
 }
 
 // pick returns the tasks that fit.
@@ -234,9 +246,13 @@ func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error
 	if err != nil {
 		return nil, err
 	}
-	s := New(plan, view, p.Config.Relay.MaxAttemptsPerTask, verbose)
+	s := begin(plan, view, p.Config.Relay.MaxAttemptsPerTask)
+	var ahead sync.WaitGroup
+	ahead.Go(func() { s.estimate(p, p.Session.Now()) })
+	s.addTasks(verbose)
+	ahead.Wait()
+	s.sayForecast(p, p.Session.Now())
 	s.AddCooldowns(p.Session.Now())
-	s.AddForecast(p, p.Session.Now())
 	s.Warnings = append([]string{}, slices.Concat(NeverBegan(p, view.Ledger.Status.StartedAt), s.Warnings, p.Damage)...)
 	s.Refused, s.Discussions = Refusing(p, plan, view.Ledger), discussion.OpenIn(p.Root)
 	if warning != "" {
