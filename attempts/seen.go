@@ -154,44 +154,33 @@ func (h *history) recall(relay string) {
 
 // readTasks reads all tasks of seenFile. Attempts have many strings that are the same, which are kept once.
 func readTasks(next func(to any) bool) map[string]*TaskRecord {
-	tasks, texts := map[string]*TaskRecord{}, map[string]string{}
-	once := func(text *string) {
-		kept, ok := texts[*text]
-		if !ok {
-			kept = *text
-			texts[kept] = kept
-		}
-		*text = kept
-	}
-	var all []Attempt
-	var t seenTask
+	tasks, texts, all, t := map[string]*TaskRecord{}, map[string]string{}, []Attempt(nil), seenTask{}
 	for next(&t) {
 		from := len(all)
 		for range t.Tries {
 			if len(all) == cap(all) {
 				all, from = append(make([]Attempt, 0, manyRead+2*(len(all)-from)), all[from:]...), 0
 			}
-			all = append(all, Attempt{})
-			a := &all[len(all)-1]
-			if !next(a) {
+			if all = append(all, Attempt{}); !next(&all[len(all)-1]) {
 				break
 			}
+			a := &all[len(all)-1]
 			a.Receipt.FilesChanged = slices.Clone(a.Receipt.FilesChanged) // without room for ten
-			for _, text := range []*string{
+			same := []*string{
 				&a.Run, &a.Base, &a.Sealed, &a.Runner, &a.Model, (*string)(&a.Result), (*string)(&a.Outcome), (*string)(&a.Receipt.Verdict),
-			} {
-				once(text)
 			}
 			for k := range a.Receipt.Checks {
-				c := &a.Receipt.Checks[k]
-				once(&c.Name)
-				once(&c.Phase)
-				once((*string)(&c.Attribution))
+				same = append(same, &a.Receipt.Checks[k].Name, &a.Receipt.Checks[k].Phase, (*string)(&a.Receipt.Checks[k].Attribution))
+			}
+			for _, text := range same {
+				if _, known := texts[*text]; !known {
+					texts[*text] = *text
+				}
+				*text = texts[*text]
 			}
 		}
-		rec := t.Record
-		rec.Attempts = all[from:len(all):len(all)]
-		tasks[t.ID], t = &rec, seenTask{}
+		t.Record.Attempts = all[from:len(all):len(all)]
+		tasks[t.ID], t = new(t.Record), seenTask{}
 	}
 	return tasks
 }

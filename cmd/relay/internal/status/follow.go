@@ -52,7 +52,7 @@ const longLog = 5000
 const (
 	openLimit  = 46 << 20
 	readLimit  = 39 << 20
-	heapGrowth = 6
+	heapGrowth = 4
 )
 
 // Bound sets the limits of a process that reads an epic, and ends or becomes a viewer soon.

@@ -112,15 +112,8 @@ type Task struct {
 	Row *view.Row `json:"-"`
 }
 
-// New puts an epic and its ledger together.
-func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Report {
-	s := begin(p, v, maxAttempts)
-	s.addTasks(verbose)
-	return s
-}
-
-// begin returns a report without tasks.
-func begin(p *project.Plan, v *attempts.View, maxAttempts int) *Report {
+// New puts an epic and its ledger together. It calls functions that add more to the report beside its own work.
+func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool, beside ...func(s *Report)) *Report {
 	s := &Report{
 		Version: 1, Epic: report.Epic{ID: p.Epic.ID, Title: p.Epic.Title, Source: p.Epic.Source}, Run: runOf(v),
 		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From,
@@ -128,11 +121,11 @@ func begin(p *project.Plan, v *attempts.View, maxAttempts int) *Report {
 		of: v, outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
 	s.model = view.New(view.Input{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Running: v.Running, MaxAttempts: maxAttempts})
-	return s
-}
-
-func (s *Report) addTasks(verbose bool) {
-	v, p := s.of, &s.outlook
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, add := range beside {
+		all.Go(func() { add(s) })
+	}
 	s.Needs = s.model.Night(time.Time{}).Needs
 	for i, row := range s.model.Rows() {
 		rec, t := v.Ledger.Record(row.ID), &s.Tasks[i]
@@ -153,6 +146,7 @@ func (s *Report) addTasks(verbose bool) {
 	money := view.MoneyOf(p.Epic, v.Ledger, nil, limits.Caps{})
 	s.Usage, s.Spenders, s.Counts = money.Epic, money.By, decide.CountTasks(v.Ledger, p.Graph)
 	s.addEpicReview(v.Ledger)
+	return s
 }
 
 // pick returns the tasks that fit.
@@ -246,13 +240,10 @@ func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error
 	if err != nil {
 		return nil, err
 	}
-	s := begin(plan, view, p.Config.Relay.MaxAttemptsPerTask)
-	var ahead sync.WaitGroup
-	ahead.Go(func() { s.estimate(p, p.Session.Now()) })
-	s.addTasks(verbose)
-	ahead.Wait()
-	s.sayForecast(p, p.Session.Now())
-	s.AddCooldowns(p.Session.Now())
+	now := p.Session.Now()
+	s := New(plan, view, p.Config.Relay.MaxAttemptsPerTask, verbose, func(s *Report) { s.estimate(p, now) })
+	s.sayForecast(p, now)
+	s.AddCooldowns(now)
 	s.Warnings = append([]string{}, slices.Concat(NeverBegan(p, view.Ledger.Status.StartedAt), s.Warnings, p.Damage)...)
 	s.Refused, s.Discussions = Refusing(p, plan, view.Ledger), discussion.OpenIn(p.Root)
 	if warning != "" {
