@@ -26,12 +26,11 @@ func (c CheckRun) Tests() TestCount { return TestCount{Failed: c.FailedTests, Ra
 func Cause(r Receipt) string {
 	parts, red := []string{string(r.ErrorCategory)}, false
 	for _, c := range r.Checks {
-		if !c.FailedOnWork() {
-			continue
-		}
-		red = true
-		if said := cmp.Or(Normalise(c.Tail), r.Change); said != "" {
-			parts = append(parts, Normalise(c.Name), said)
+		if c.FailedOnWork() {
+			red = true
+			if said := cmp.Or(Normalise(c.Tail), r.Change); said != "" {
+				parts = append(parts, Normalise(c.Name), said)
+			}
 		}
 	}
 	if r.Findings != "" {

@@ -1,32 +1,22 @@
 package attempts
 
 import (
-	"bufio"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"hash"
-	"io"
 	"maps"
-	"os"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/segmentio/encoding/json"
 
 	"relay/attempts/internal/durable"
 	"relay/epic/each"
 )
 
 // seenFile has what the logs of a long epic added up to at a time, as viewers read it: the events of 10,000 tasks take them longer than all
-// else. A line with the version of relay and a hash of the rest comes first, then a seen, and for each task a seenTask and its attempts,
-// each in a line of its own: viewers never have the whole text in memory. No run works by it.
+// else. It has a seal and a seen, then for each task a seenTask and its attempts. No run works by it.
 const (
 	seenFile = "ledger.json"
 	longLogs = 1000 // events
 	seenPart = 16   // the file is written again when there are so much of them more
-	manyRead = 256  // attempts that are read into one piece of memory
 )
 
 // seen begins seenFile.
@@ -41,23 +31,14 @@ type seen struct {
 
 // seenTask is a task in seenFile.
 type seenTask struct {
-	ID     string
-	Record TaskRecord // without attempts
-	Tries  int        // lines with an attempt that follow
-
+	ID       string
+	Record   TaskRecord // without attempts
+	Tries    int        // lines with an attempt that follow
 	attempts []Attempt
 }
 
-// Seal returns the first line of a file for viewers: the version of relay, and a hash of all that the file is made of and has.
-func Seal(relay string, of ...[]byte) []byte {
-	sum := sha256.New()
-	for _, part := range of {
-		sum.Write(part)
-	}
-	return []byte(sealOf(relay, sum))
-}
-
-func sealOf(relay string, sum hash.Hash) string { return fmt.Sprintf("%s %x\n", relay, sum.Sum(nil)) }
+// Seal returns the first line of a file for viewers, as [durable.Seal] does.
+func Seal(relay string, of ...[]byte) []byte { return durable.Seal(relay, of...) }
 
 // keepSeen writes seenFile, if the logs of a store have grown enough. After a failure viewers do without it.
 func keepSeen(s *Store) {
@@ -65,21 +46,14 @@ func keepSeen(s *Store) {
 	if of == nil {
 		return
 	}
-	seal := Seal(s.opts.Relay)
-	text := slices.Grow(seal, int(s.seen.stamp.Size)*9/8)
-	line := func(of any) {
-		text, _ = json.Append(text, of, 0) // the events that it is made of are JSON
-		text = append(text, '\n')
-	}
-	line(of)
+	lines := []any{of}
 	for i := range of.tasks {
-		line(&of.tasks[i])
+		lines = append(lines, &of.tasks[i])
 		for k := range of.tasks[i].attempts {
-			line(&of.tasks[i].attempts[k])
+			lines = append(lines, &of.tasks[i].attempts[k])
 		}
 	}
-	copy(text, Seal(s.opts.Relay, text[len(seal):]))
-	s.seen = show(s.fsys, seenFile, text)
+	s.seen = show(s.fsys, seenFile, durable.SealLines(s.opts.Relay, int(s.seen.stamp.Size)*9/8, lines))
 	s.seen.upTo = of.Next
 }
 
@@ -98,9 +72,8 @@ func sumUp(s *Store) (of *seen) {
 		l.Tasks, l.EndedAt, l.EpicReviews = nil, time.Time{}, slices.Clone(l.EpicReviews) // viewers do not know which tasks there are
 		l.Cooldowns, l.Refused, l.Held = maps.Clone(l.Cooldowns), maps.Clone(l.Refused), maps.Clone(l.Held)
 		for id, rec := range now.ledger.Tasks {
-			t := seenTask{id, *rec, len(rec.Attempts), slices.Clone(rec.Attempts)}
-			t.Record.Attempts = nil
-			of.tasks = append(of.tasks, t)
+			of.tasks = append(of.tasks, seenTask{id, *rec, len(rec.Attempts), slices.Clone(rec.Attempts)})
+			of.tasks[len(of.tasks)-1].Record.Attempts = nil
 		}
 	})
 	return of
@@ -116,28 +89,14 @@ func show(fsys durable.FS, name string, text []byte) snapshot {
 
 // recall begins with what seenFile has, if the logs begin with what it is made of.
 func (h *history) recall(relay string) {
-	file, err := durable.Regular(h.fsys, seenFile, os.O_RDONLY)
-	if err != nil {
-		return
-	}
-	defer file.Close()
-	r, sum, s := bufio.NewReader(io.NewSectionReader(file, 0, maxLedger)), sha256.New(), seen{}
-	seal, err := r.ReadString('\n')
-	lines := bufio.NewScanner(io.TeeReader(r, sum))
-	lines.Buffer(nil, maxLedger)
-	next := func(to any) bool {
-		if err == nil && lines.Scan() {
-			err = json.Unmarshal(lines.Bytes(), to)
-			return err == nil
-		}
-		return false
-	}
-	if !strings.HasPrefix(seal, relay+" ") || !next(&s) || !h.begin() || len(s.Logs) > len(h.logs)-h.start {
+	lines, s := durable.OpenSealed(h.fsys, seenFile, relay, maxLedger), seen{}
+	defer lines.Close()
+	if !lines.Next(&s) || !h.begin() || len(s.Logs) > len(h.logs)-h.start {
 		return
 	}
 	ends := each.Of(s.Logs, func(m durable.Mark) func() bool { return m.In(h.fsys) })
-	s.Ledger.Tasks = readTasks(next)
-	same := errors.Join(err, lines.Err()) == nil && sealOf(relay, sum) == seal
+	s.Ledger.Tasks = readTasks(lines.Next)
+	same := lines.Whole()
 	for i, isIn := range ends {
 		same = isIn() && same && h.logs[h.start+i].name() == s.Logs[i].Name
 	}
@@ -159,7 +118,7 @@ func readTasks(next func(to any) bool) map[string]*TaskRecord {
 		from := len(all)
 		for range t.Tries {
 			if len(all) == cap(all) {
-				all, from = append(make([]Attempt, 0, manyRead+2*(len(all)-from)), all[from:]...), 0
+				all, from = append(make([]Attempt, 0, 256+2*(len(all)-from)), all[from:]...), 0
 			}
 			if all = append(all, Attempt{}); !next(&all[len(all)-1]) {
 				break
