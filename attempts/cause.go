@@ -26,16 +26,20 @@ func (c CheckRun) Tests() TestCount { return TestCount{Failed: c.FailedTests, Ra
 func Cause(r Receipt) string {
 	parts, red := []string{string(r.ErrorCategory)}, false
 	for _, c := range r.Checks {
-		red = red || c.FailedOnWork()
-		if said := cmp.Or(Normalise(c.Tail), r.Change); c.FailedOnWork() && said != "" {
-			parts = append(parts, Normalise(c.Name), said)
+		if c.FailedOnWork() {
+			red = true
+			if said := cmp.Or(Normalise(c.Tail), r.Change); said != "" {
+				parts = append(parts, Normalise(c.Name), said)
+			}
 		}
 	}
 	if r.Findings != "" {
 		parts = append(parts, Normalise(r.Findings))
 	}
-	if summary := summaryOf(r); summary != "" && !red {
-		parts = append(parts, summary)
+	if !red {
+		if summary := summaryOf(r); summary != "" {
+			parts = append(parts, summary)
+		}
 	}
 	if len(parts) == 1 {
 		return ""

@@ -1,49 +1,44 @@
 package attempts
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
-	"unique"
-
-	"github.com/segmentio/encoding/json"
 
 	"relay/attempts/internal/durable"
 	"relay/epic/each"
 )
 
 // seenFile has what the logs of a long epic added up to at a time, as viewers read it: the events of 10,000 tasks take them longer than all
-// else. A line with the version of relay and a hash of the rest comes first. No run works by it.
+// else. It has a seal and a seen, then for each task a seenTask and its attempts. No run works by it.
 const (
 	seenFile = "ledger.json"
 	longLogs = 1000 // events
 	seenPart = 16   // the file is written again when there are so much of them more
 )
 
-// seen is the content of seenFile.
+// seen begins seenFile.
 type seen struct {
 	Logs       []durable.Mark
 	Next       uint64 // event
 	Jobs, Base int
 	Written    snapshots
 	Ledger     Ledger // without tasks
-	IDs        []string
-	Records    []TaskRecord // without attempts
-	Tries      []int        // attempts by record
-	Attempts   []Attempt    // of all records
+	tasks      []seenTask
 }
 
-// Seal returns the first line of a file for viewers: the version of relay, and a hash of all that the file is made of and has.
-func Seal(relay string, of ...[]byte) []byte {
-	sum := sha256.New()
-	for _, part := range of {
-		sum.Write(part)
-	}
-	return fmt.Appendf(nil, "%s %x\n", relay, sum.Sum(nil))
+// seenTask is a task in seenFile.
+type seenTask struct {
+	ID       string
+	Record   TaskRecord // without attempts
+	Tries    int        // lines with an attempt that follow
+	attempts []Attempt
 }
+
+// Seal returns the first line of a file for viewers, as [durable.Seal] does.
+func Seal(relay string, of ...[]byte) []byte { return durable.Seal(relay, of...) }
 
 // keepSeen writes seenFile, if the logs of a store have grown enough. After a failure viewers do without it.
 func keepSeen(s *Store) {
@@ -51,11 +46,14 @@ func keepSeen(s *Store) {
 	if of == nil {
 		return
 	}
-	seal := Seal(s.opts.Relay)
-	if text, err := json.Append(slices.Grow(seal, int(s.seen.stamp.Size)*9/8), of, 0); err == nil {
-		copy(text, Seal(s.opts.Relay, text[len(seal):]))
-		s.seen = show(s.fsys, seenFile, text)
+	lines := []any{of}
+	for i := range of.tasks {
+		lines = append(lines, &of.tasks[i])
+		for k := range of.tasks[i].attempts {
+			lines = append(lines, &of.tasks[i].attempts[k])
+		}
 	}
+	s.seen = show(s.fsys, seenFile, durable.SealLines(s.opts.Relay, int(s.seen.stamp.Size)*9/8, lines))
 	s.seen.upTo = of.Next
 }
 
@@ -73,11 +71,9 @@ func sumUp(s *Store) (of *seen) {
 		l := &of.Ledger
 		l.Tasks, l.EndedAt, l.EpicReviews = nil, time.Time{}, slices.Clone(l.EpicReviews) // viewers do not know which tasks there are
 		l.Cooldowns, l.Refused, l.Held = maps.Clone(l.Cooldowns), maps.Clone(l.Refused), maps.Clone(l.Held)
-		of.Attempts = make([]Attempt, 0, next/2) // each has two events
 		for id, rec := range now.ledger.Tasks {
-			of.IDs, of.Tries, of.Attempts = append(of.IDs, id), append(of.Tries, len(rec.Attempts)), append(of.Attempts, rec.Attempts...)
-			of.Records = append(of.Records, *rec)
-			of.Records[len(of.Records)-1].Attempts = nil
+			of.tasks = append(of.tasks, seenTask{id, *rec, len(rec.Attempts), slices.Clone(rec.Attempts)})
+			of.tasks[len(of.tasks)-1].Record.Attempts = nil
 		}
 	})
 	return of
@@ -93,39 +89,57 @@ func show(fsys durable.FS, name string, text []byte) snapshot {
 
 // recall begins with what seenFile has, if the logs begin with what it is made of.
 func (h *history) recall(relay string) {
-	file, err := durable.OpenHashed(h.fsys, seenFile, maxLedger)
-	if err != nil || file == nil {
+	lines, s := durable.OpenSealed(h.fsys, seenFile, relay, maxLedger), seen{}
+	defer lines.Close()
+	if !lines.Next(&s) || !h.begin() || len(s.Logs) > len(h.logs)-h.start {
 		return
 	}
-	defer file.Close()
-	text, err := file.Text()
-	begin := bytes.IndexByte(text, '\n') + 1
-	s := seen{Attempts: make([]Attempt, 0, bytes.Count(text, []byte(`"started_at":`)))} // the decoder begins with room for ten
-	if err != nil || !bytes.Equal(text[:begin], Seal(relay, text[begin:])) || json.Unmarshal(text[begin:], &s) != nil ||
-		!h.begin() || len(s.Logs) > len(h.logs)-h.start {
-		return
+	ends := each.Of(s.Logs, func(m durable.Mark) func() bool { return m.In(h.fsys) })
+	s.Ledger.Tasks = readTasks(lines.Next)
+	same := lines.Whole()
+	for i, isIn := range ends {
+		same = isIn() && same && h.logs[h.start+i].name() == s.Logs[i].Name
 	}
-	for i, m := range s.Logs {
-		if h.logs[h.start+i].name() != m.Name || !m.In(h.fsys) {
-			return
-		}
+	if !same {
+		return
 	}
 	for i, m := range s.Logs {
 		h.logs[h.start+i].from = m.Size
 	}
-	s.Ledger.Tasks = make(map[string]*TaskRecord, len(s.IDs))
-	for i := range s.Attempts {
-		s.Attempts[i].Receipt.FilesChanged = slices.Clone(s.Attempts[i].Receipt.FilesChanged)            // without room for ten
-		for _, text := range []*string{&s.Attempts[i].Run, &s.Attempts[i].Base, &s.Attempts[i].Sealed} { // most have the same
-			*text = unique.Make(*text).Value()
-		}
-	}
-	for i, id := range s.IDs {
-		rec, n := &s.Records[i], s.Tries[i]
-		rec.Attempts, s.Attempts = s.Attempts[:n:n], s.Attempts[n:]
-		s.Ledger.Tasks[id] = rec
-	}
 	h.fold, h.skipped, h.high = newFold(nil, &s.Ledger), s.Next-1, s.Next-1
 	h.links.Again(h.skipped)
 	h.fold.jobs, h.fold.base, h.fold.bases, h.fold.written = s.Jobs, s.Base, s.Base, s.Written
+}
+
+// readTasks reads all tasks of seenFile. Attempts have many strings that are the same, which are kept once.
+func readTasks(next func(to any) bool) map[string]*TaskRecord {
+	tasks, texts, all, t := map[string]*TaskRecord{}, map[string]string{}, []Attempt(nil), seenTask{}
+	for next(&t) {
+		from := len(all)
+		for range t.Tries {
+			if len(all) == cap(all) {
+				all, from = append(make([]Attempt, 0, 256+2*(len(all)-from)), all[from:]...), 0
+			}
+			if all = append(all, Attempt{}); !next(&all[len(all)-1]) {
+				break
+			}
+			a := &all[len(all)-1]
+			a.Receipt.FilesChanged = slices.Clone(a.Receipt.FilesChanged) // without room for ten
+			same := []*string{
+				&a.Run, &a.Base, &a.Sealed, &a.Runner, &a.Model, (*string)(&a.Result), (*string)(&a.Outcome), (*string)(&a.Receipt.Verdict),
+			}
+			for k := range a.Receipt.Checks {
+				same = append(same, &a.Receipt.Checks[k].Name, &a.Receipt.Checks[k].Phase, (*string)(&a.Receipt.Checks[k].Attribution))
+			}
+			for _, text := range same {
+				if _, known := texts[*text]; !known {
+					texts[*text] = *text
+				}
+				*text = texts[*text]
+			}
+		}
+		t.Record.Attempts = all[from:len(all):len(all)]
+		tasks[t.ID], t = new(t.Record), seenTask{}
+	}
+	return tasks
 }

@@ -2,7 +2,9 @@ package view
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"relay/attempts"
@@ -52,6 +54,9 @@ type freed struct {
 
 // mostNamed bounds the tasks that a row names of those that wait for it, and of those it waits for.
 const mostNamed = 5
+
+// rowsAlone is how many rows one goroutine makes before another one helps.
+const rowsAlone = 1000
 
 // New returns a builder. To know what went on before, give it the events that the ledger has as well: [attempts.Replay] has all.
 func New(in Input) *Builder {
@@ -177,11 +182,18 @@ func (b *Builder) refresh() {
 	}
 	b.stale = false
 	b.findCauses()
-	for i, was := range b.rows {
-		if id := b.in.Graph.ID(i); b.touched == nil || b.touched[id] || !was.lasts(b.frees[id]) {
-			b.rows[i] = b.row(i)
-		}
+	var all sync.WaitGroup
+	parts := min(1+len(b.rows)/rowsAlone, runtime.GOMAXPROCS(0))
+	for part := range parts {
+		all.Go(func() {
+			for i := part; i < len(b.rows); i += parts {
+				if id := b.in.Graph.ID(i); b.touched == nil || b.touched[id] || !b.rows[i].lasts(b.frees[id]) {
+					b.rows[i] = b.row(i)
+				}
+			}
+		})
 	}
+	all.Wait()
 	b.touched = map[string]bool{}
 	b.changed, b.money = changesOf(b), MoneyOf(b.in.Epic, b.ledger, b.runsOfNight(), capsOf(b))
 }
@@ -297,7 +309,7 @@ func (b *Builder) Timeline(now time.Time) *Timeline {
 	}
 	for k := range t.Spans {
 		s := &t.Spans[k]
-		*s = *l.spans[k]
+		*s = l.spans[k].span()
 		if (s.To.IsZero() || s.To.After(t.To) && s.Task == "") && !b.in.Running {
 			s.To = t.To
 		}

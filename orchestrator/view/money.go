@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"hash/maphash"
 	"math"
 	"slices"
 	"time"
@@ -149,7 +150,8 @@ func Seconds(from, to time.Time) float64 {
 func changesOf(b *Builder) Changed {
 	in := b.ledger.Integration
 	c := Changed{Branch: in.Branch, From: in.From, Finished: in.Finished}
-	files, undo := make(map[string]bool, b.changed.Files), ""
+	var files []uint64 // hashes of their names
+	seed, undo := maphash.MakeSeed(), ""
 	for _, row := range b.rows {
 		if row.State.Group() != IsDone && row.State != Look || row.Landed == "" {
 			continue
@@ -159,12 +161,13 @@ func changesOf(b *Builder) Changed {
 		for _, a := range b.ledger.Record(row.ID).Attempts {
 			if a.Landed == row.Landed {
 				for _, f := range a.Receipt.FilesChanged {
-					files[f] = true
+					files = append(files, maphash.String(seed, f))
 				}
 			}
 		}
 	}
-	if c.Files = len(files); c.Branch != "" && c.Landings > 0 {
+	slices.Sort(files)
+	if c.Files = len(slices.Compact(files)); c.Branch != "" && c.Landings > 0 {
 		if c.Finished == "" && !b.in.Running { // relay finish refuses while a run is on
 			c.Next = append(c.Next, Finish(c.From))
 		}

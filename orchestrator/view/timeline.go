@@ -10,7 +10,7 @@ import (
 
 // line is what went on when in one night, kept up to date event by event.
 type line struct {
-	spans []*Span
+	spans []interface{ span() Span }
 	open  map[string]*work // attempts under way, by task
 	jobs  []bool           // by row of the timeline: it is taken
 	wait  *Span            // of the run; nil: none goes on
@@ -22,9 +22,41 @@ type line struct {
 
 // work is an attempt under way.
 type work struct {
-	span, part *Span // part is the span of its phase, unless the agent is at work
-	phase      Phase
-	since      time.Time
+	whole *Span
+	part  *part // nil: the agent is at work
+	phase Phase
+	since time.Time
+}
+
+// part is the span of a phase of an attempt. A long night has many, so that it is small.
+type part struct {
+	of       *Span // the attempt
+	kind     SpanKind
+	from, to int64 // nanoseconds since 1970; to is 0 while it goes on
+	last     bool  // the attempt ended in it
+}
+
+func (s *Span) span() Span { return *s }
+
+func (p *part) span() Span {
+	s := Span{Kind: p.kind, Job: p.of.Job, Task: p.of.Task, Attempt: p.of.Attempt, Agent: p.of.Agent, From: time.Unix(0, p.from).UTC()}
+	if p.to != 0 {
+		s.To = time.Unix(0, p.to).UTC()
+	}
+	if p.last {
+		s.Result, s.Outcome, s.Why = p.of.Result, p.of.Outcome, p.of.Why
+	}
+	if p.kind == SpanLanding {
+		s.Job = 0
+	}
+	return s
+}
+
+// end ends a part at a time; nil: there is none.
+func (p *part) end(at time.Time) {
+	if p != nil {
+		p.to = at.UnixNano()
+	}
 }
 
 // add takes in an event of the night.
@@ -104,7 +136,7 @@ func (l *line) start(e *attempts.Event) {
 		s.Agent = e.Started.Runner
 	}
 	l.leave(e.Task, e.At)
-	l.open[e.Task] = &work{span: l.put(s), phase: PhaseAgent, since: e.At}
+	l.open[e.Task] = &work{whole: l.put(s), phase: PhaseAgent, since: e.At}
 }
 
 // phase begins another part of an attempt. Work that waits for its landing has no job any more.
@@ -113,25 +145,22 @@ func (l *line) phase(task string, to Phase, at time.Time) {
 	if w == nil || w.phase == to || w.phase == PhaseLanding {
 		return
 	}
-	l.close(&w.part, at)
-	w.phase, w.since = to, at
-	s := *w.span
-	s.From = at
-	if to == PhaseAgent {
+	w.part.end(at)
+	if w.part, w.phase, w.since = nil, to, at; to == PhaseAgent {
 		return
 	}
-	if s.Kind = SpanKind(to); to == PhaseLanding {
+	if to == PhaseLanding {
 		l.leave(task, at)
-		s.Job = 0
 	}
-	w.part = l.put(s)
+	w.part = &part{of: w.whole, kind: SpanKind(to), from: at.UnixNano()}
+	l.spans = append(l.spans, w.part)
 }
 
 // leave ends the span of an attempt, and frees its job.
 func (l *line) leave(task string, at time.Time) {
 	w := l.open[task]
-	if w != nil && w.span.To.IsZero() {
-		w.span.To, l.jobs[w.span.Job-1] = at, false
+	if w != nil && w.whole.To.IsZero() {
+		w.whole.To, l.jobs[w.whole.Job-1] = at, false
 	}
 }
 
@@ -142,15 +171,14 @@ func (l *line) ended(e *attempts.Event) {
 		return
 	}
 	l.leave(e.Task, e.At)
-	for _, s := range []*Span{w.span, w.part} {
-		if s != nil {
-			s.Result, s.Outcome = e.Ended.Result, e.Ended.Outcome
-			if e.Ended.Result != attempts.ResultSuccess {
-				s.Why = fit(e.Ended.Receipt.ErrorSummary)
-			}
-		}
+	w.whole.Result, w.whole.Outcome = e.Ended.Result, e.Ended.Outcome
+	if e.Ended.Result != attempts.ResultSuccess {
+		w.whole.Why = fit(e.Ended.Receipt.ErrorSummary)
 	}
-	l.close(&w.part, e.At)
+	if w.part != nil {
+		w.part.last = true
+		w.part.end(e.At)
+	}
 	delete(l.open, e.Task)
 }
 

@@ -117,14 +117,16 @@ type Mark struct {
 // Mark returns where the log ends.
 func (c *Copy) Mark() Mark { return Mark{c.name, c.size, hex.EncodeToString(c.sum.Sum(nil))} }
 
-// In reports whether the log still has what came before the mark.
-func (m Mark) In(fsys FS) bool {
+// In returns a function that reports whether the log still has what came before the mark. The log is read meanwhile.
+func (m Mark) In(fsys FS) func() bool {
 	file, err := OpenHashed(fsys, m.Name, m.Size)
 	if err != nil || file == nil {
-		return false
+		return func() bool { return false }
 	}
-	defer file.Close()
-	return file.Sum() == m.SHA256
+	return func() bool {
+		file.Close()
+		return file.Sum() == m.SHA256
+	}
 }
 
 // Cut removes what a crash has left at the end of a log, keeps it beside the log, and returns a copy of the rest.

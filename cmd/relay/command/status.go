@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"encoding/json"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,9 +48,6 @@ With --playlist it shows how the epics of a list stand, by their ledgers;
 	return cmd
 }
 
-// shortLimit is for a command that ends at once: with less, collecting what 10,000 tasks leave takes longer than reading them.
-const shortLimit = 46 << 20
-
 func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.schema {
 		return opts.app.PrintJSON(json.RawMessage(status.Schema))
@@ -66,7 +62,7 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.watch {
 		return watchStatus(ctx, opts, p)
 	}
-	debug.SetMemoryLimit(shortLimit)
+	status.Bound()
 	s, err := status.Read(ctx, p, opts.verbose)
 	if err != nil {
 		return err

@@ -54,9 +54,9 @@ const (
 	mostPicked = 500             // tasks, up to which the page of the night has the pictures
 )
 
-// follow keeps what is shown up to date until ctx is done.
+// follow keeps what is shown up to date until ctx is done. It begins when the first page is likely to have been read.
 func (l *live) follow(ctx context.Context) {
-	for wait := time.Duration(0); ; {
+	for wait := every; ; {
 		select {
 		case <-ctx.Done():
 			return

@@ -129,6 +129,9 @@ func (s *site) options(now *shown, here string) page.Options {
 	o := page.Options{
 		Zone: time.Local, Files: s.base + "files/", Link: s.link, Lazy: true, Warnings: now.notes, Since: fmt.Sprint(now.at),
 	}
+	if next := now.night.Changed.Next; len(next) > 1 { // landing comes before undoing, when no run is on
+		o.Lists = []page.List{{Name: "Then", Items: []page.Item{{Type: next[0].Type, Text: next[0].For}}}}
+	}
 	pages := []string{"Night", "Graph", "Timeline", "Money", "Runs"}
 	if s.o.Control {
 		o.Extra = s.desk.buttons

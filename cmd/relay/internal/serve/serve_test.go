@@ -242,6 +242,22 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// When the run is over the page says how to land its work.
+func TestThen(t *testing.T) {
+	t.Parallel()
+	sv := serving(t, 40, 0, Options{})
+	says := func(want bool) {
+		t.Helper()
+		if _, text, _ := sv.ask(t, "GET", sv.base, nil, nil); strings.Contains(text, "relay finish") != want {
+			t.Errorf("the page says relay finish: %t", !want)
+		}
+	}
+	says(false)
+	must(t, sv.store.Close())
+	sv.live.refresh(t.Context())
+	says(true)
+}
+
 // viewer is an EventSource.
 type viewer struct {
 	body io.ReadCloser

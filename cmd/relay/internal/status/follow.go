@@ -37,17 +37,31 @@ type Follower struct {
 // Follow reads all there is of an epic, for the night that ends with a run; "" is the newest. A viewer is a process that does nothing else.
 func Follow(ctx context.Context, p *project.Project, run string, viewer bool) (*Follower, error) {
 	f := &Follower{Project: p, run: run, viewer: viewer}
+	if viewer {
+		Bound()
+	}
 	return f, f.begin(ctx)
 }
 
-// longLog is how many events a viewer does not read before its first picture, for which the ledger is enough. Reading them makes much
-// garbage, which readLimit bounds. The viewer keeps nearly all it has then: with a limit near to that the collector would work all the
-// time, and a heap that grows by heapGrowth per cent is enough.
+// longLog is how many events a viewer does not read before its first picture, for which the ledger is enough.
+const longLog = 5000
+
+// Limits of a process that does nothing but show an epic. All that it reads is a large part of what it needs afterwards, so that the
+// collector waits for a limit, which is lower for the long log: that is read beside all else. The viewer keeps nearly all that it has
+// then: with a limit near to that the collector would work all the time, and a heap that grows by heapGrowth per cent is enough.
 const (
-	longLog    = 5000
+	openLimit  = 46 << 20
 	readLimit  = 39 << 20
-	heapGrowth = 6
+	heapGrowth = 4
 )
+
+// Bound sets the limits of a process that reads an epic, and ends or becomes a viewer soon.
+func Bound() { bound(openLimit) }
+
+func bound(limit int64) {
+	debug.SetMemoryLimit(limit)
+	debug.SetGCPercent(-1)
+}
 
 // Old reports whether the night is one before the newest.
 func (f *Follower) Old() bool { return f.run != "" }
@@ -97,8 +111,7 @@ func (f *Follower) Next(ctx context.Context) (tasks []string, changed bool, err 
 		return nil, true, f.begin(ctx)
 	}
 	if f.unread && f.viewer {
-		debug.SetMemoryLimit(readLimit)
-		debug.SetGCPercent(heapGrowth)
+		bound(readLimit)
 		defer f.settle()
 	}
 	begun := len(f.Model.Journal().Runs())

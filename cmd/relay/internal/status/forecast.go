@@ -17,8 +17,8 @@ import (
 // Forecast estimates when a run will end, or would if it began now.
 type Forecast = view.Forecast
 
-// AddForecast adds an estimate of the end, if tasks are left and completed tasks say how long one takes.
-func (s *Report) AddForecast(p *project.Project, now time.Time) {
+// estimate adds an estimate of the end, if tasks are left and completed tasks say how long one takes.
+func (s *Report) estimate(p *project.Project, now time.Time) {
 	o := s.outlook
 	if s.Run.State == report.Running {
 		o.Now, o.Tasks = now, s.outlook.Ledger.Chosen
@@ -36,18 +36,23 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 		P10: at(f.P10), P50: at(f.P50), P90: at(f.P90), USD: f.USD, InTime: f.InTime, BasedOn: f.BasedOn, Tasks: f.Tasks, LeftOut: f.LeftOut,
 		Jobs: o.Jobs, Of: o.Tasks,
 	}
-	if s.model != nil {
-		n := s.model.Night(now)
-		n.Forecast, n.Money = s.Forecast, view.MoneyOf(o.Epic, o.Ledger, []string{s.Run.ID}, project.Budget(p.Config))
-		s.Ahead = n.Ahead(time.Local)
+}
+
+// sayForecast adds the forecast in words.
+func (s *Report) sayForecast(p *project.Project, now time.Time) {
+	if s.Forecast == nil {
+		return
 	}
+	n := s.model.Night(now)
+	n.Forecast, n.Money = s.Forecast, view.MoneyOf(s.outlook.Epic, s.outlook.Ledger, []string{s.Run.ID}, project.Budget(p.Config))
+	s.Ahead = n.Ahead(time.Local)
 }
 
 // ForecastOf estimates when the current run of a plan ends, by a ledger that is up to date; nil: too little is known.
 func ForecastOf(p *project.Project, pl *project.Plan, l *attempts.Ledger, jobs int, now time.Time) *Forecast {
 	s := Report{Run: Run{State: report.Running, Until: l.Until}}
 	s.outlook = schedule.Estimator{Epic: pl.Epic, Graph: pl.Graph, Ledger: l, Jobs: jobs}
-	s.AddForecast(p, now)
+	s.estimate(p, now)
 	return s.Forecast
 }
 

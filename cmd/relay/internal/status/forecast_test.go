@@ -56,7 +56,8 @@ func TestFinishEstimate(t *testing.T) {
 		"not running":   {&dead, start, "rest done in about 3h34m (1h10m to 9h32m) with 2 jobs, $2 (1 to 6)"},
 	} {
 		s := New(pl, c.view, 3, false)
-		s.AddForecast(configured("worktree", 2), c.now)
+		s.estimate(configured("worktree", 2), c.now)
+		s.sayForecast(configured("worktree", 2), c.now)
 		if got := finishLine(s, c.now); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
@@ -90,7 +91,8 @@ func TestFinishEstimate(t *testing.T) {
 		p.Config.Relay.Runners = []string{"codex", "claude"}
 		s := New(pl, c.view, 3, false)
 		s.AddCooldowns(start)
-		s.AddForecast(p, start)
+		s.estimate(p, start)
+		s.sayForecast(p, start)
 		if got := finishLine(s, start); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
@@ -99,7 +101,7 @@ func TestFinishEstimate(t *testing.T) {
 		v.Ledger.Tasks[pl.Epic.Tasks[i].ID] = v.Ledger.Tasks["T1"]
 	}
 	s := New(pl, v, 3, false)
-	if s.AddForecast(configured("worktree", 2), start); s.Forecast != nil || finishLine(s, start) != "" {
+	if s.estimate(configured("worktree", 2), start); s.Forecast != nil || finishLine(s, start) != "" {
 		t.Errorf("all is done, and there is a forecast: %+v", s.Forecast)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"relay/attempts"
@@ -111,8 +112,8 @@ type Task struct {
 	Row *view.Row `json:"-"`
 }
 
-// New puts an epic and its ledger together.
-func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Report {
+// New puts an epic and its ledger together. It calls functions that add more to the report beside its own work.
+func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool, beside ...func(s *Report)) *Report {
 	s := &Report{
 		Version: 1, Epic: report.Epic{ID: p.Epic.ID, Title: p.Epic.Title, Source: p.Epic.Source}, Run: runOf(v),
 		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From,
@@ -120,6 +121,11 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 		of: v, outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
 	s.model = view.New(view.Input{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Running: v.Running, MaxAttempts: maxAttempts})
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, add := range beside {
+		all.Go(func() { add(s) })
+	}
 	s.Needs = s.model.Night(time.Time{}).Needs
 	for i, row := range s.model.Rows() {
 		rec, t := v.Ledger.Record(row.ID), &s.Tasks[i]
@@ -234,9 +240,10 @@ func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error
 	if err != nil {
 		return nil, err
 	}
-	s := New(plan, view, p.Config.Relay.MaxAttemptsPerTask, verbose)
-	s.AddCooldowns(p.Session.Now())
-	s.AddForecast(p, p.Session.Now())
+	now := p.Session.Now()
+	s := New(plan, view, p.Config.Relay.MaxAttemptsPerTask, verbose, func(s *Report) { s.estimate(p, now) })
+	s.sayForecast(p, now)
+	s.AddCooldowns(now)
 	s.Warnings = append([]string{}, slices.Concat(NeverBegan(p, view.Ledger.Status.StartedAt), s.Warnings, p.Damage)...)
 	s.Refused, s.Discussions = Refusing(p, plan, view.Ledger), discussion.OpenIn(p.Root)
 	if warning != "" {

@@ -116,7 +116,8 @@ func TestStatusFollowsItsSchema(t *testing.T) {
 	fresh := &attempts.View{Ledger: &attempts.Ledger{}}
 	crashed := &attempts.View{Ledger: v.Ledger, Holder: v.Holder, Edit: "x", Warnings: []string{"y"}}
 	foreseen := New(p, v, 3, false)
-	foreseen.AddForecast(configured("worktree", 2), v.Holder.Since)
+	foreseen.estimate(configured("worktree", 2), v.Holder.Since)
+	foreseen.sayForecast(configured("worktree", 2), v.Holder.Since)
 	for name, s := range map[string]*Report{
 		"running": New(p, v, 3, false), "foreseen": foreseen, "verbose": New(p, v, 3, true), "fresh": New(p, fresh, 3, false), "crashed": New(p, crashed, 3, false),
 	} {

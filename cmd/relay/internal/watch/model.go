@@ -79,8 +79,12 @@ func newModel(ctx context.Context, from source, night *view.Night, now func() ti
 	return m
 }
 
-// Init begins to look at the files.
-func (m *model) Init() tea.Cmd { return m.look() }
+// Init has the files looked at once the first picture is there.
+func (m *model) Init() tea.Cmd { return later(lookEvery) }
+
+func later(d time.Duration) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return lookMsg{} })
+}
 
 // look reads what is new, once.
 func (m *model) look() tea.Cmd {
@@ -124,7 +128,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // take takes in a night, and has the files looked at again.
 func (m *model) take(msg *nightMsg) tea.Cmd {
-	next := tea.Tick(min(max(lookEvery, restParts*msg.took), mostRest), func(time.Time) tea.Msg { return lookMsg{} })
+	next := later(min(max(lookEvery, restParts*msg.took), mostRest))
 	if msg.err != nil {
 		m.note = plaintext.Line(inWords(msg.err))
 	}
