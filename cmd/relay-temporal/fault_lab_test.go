@@ -165,13 +165,17 @@ func (s *site) start(name string, env ...string) {
 		cmd = s.command("home", os.Getenv(serverVariable), "--listen", s.address, "--db", s.path("temporal.db"))
 	case strings.HasPrefix(name, "build"):
 		cmd = s.command(name, "relay-temporal", "worker", "--name", name, "--jobs", "2")
+	case name == "small":
+		cmd = s.command("build1", "unshare", "-m", "sh", "-c", smallDisk)
+	case name == "liar":
+		cmd = s.command("build1", "lying-host")
 	}
 	log, err := os.OpenFile(s.path(name+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	s.must(err)
 	defer log.Close()
 	before := strings.Count(s.read(name+".log"), " ready ") + strings.Count(s.read(name+".log"), "serving")
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, &syscall.SysProcAttr{Setpgid: true}
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(append(cmd.Env, "ADDRESS="+s.address), env...)
 	s.must(cmd.Start())
 	s.procs[name] = cmd
 	if name == "server" || strings.HasPrefix(name, "build") {
@@ -227,6 +231,8 @@ func (s *site) of(home, text string) (pids []int) {
 	}
 	return pids
 }
+
+func (s *site) pid(name string) string { return strconv.Itoa(s.procs[name].Process.Pid) }
 
 // end kills all that is left of the site.
 func (s *site) end() {
