@@ -69,8 +69,10 @@ case "$HOME $*" in
 */home\ *" push "*" :refs/relay/orders/"*) step=removal ;;
 esac
 gate $step-before
+[ $step = none ] || from=$(date +%%s%%N)
 %[3]s "$@"
 code=$?
+[ $step = none ] || echo $step $from $(($(date +%%s%%N) - from)) >> %[2]s/steps
 [ $code = 0 ] || [ $step = none ] || touch %[2]s/failed
 gate $step-after
 exit $code
@@ -165,8 +167,13 @@ func (s *site) start(name string, env ...string) {
 		cmd = s.command("home", os.Getenv(serverVariable), "--listen", s.address, "--db", s.path("temporal.db"))
 	case strings.HasPrefix(name, "build"):
 		cmd = s.command(name, "relay-temporal", "worker", "--name", name, "--jobs", "2")
+		if s.there("off/worker") {
+			cmd.Path = s.path("off/worker")
+		}
 	case name == "small":
 		cmd = s.command("build1", "unshare", "-m", "sh", "-c", smallDisk)
+	case name == "nothing":
+		cmd = s.command("build1", "nothing-worker")
 	case name == "liar":
 		cmd = s.command("build1", "lying-host")
 	}
