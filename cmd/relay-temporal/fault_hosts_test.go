@@ -141,26 +141,32 @@ func lyingHost() {
 	select {}
 }
 
-// Two relays decide on one epic. In one checkout the second is refused; in two, each lands its own work in its own.
+// Two relays decide on one epic. In one checkout the second is refused; in two, each lands its own work in its own, by its own settings.
 func TestFaultTwoDeciders(t *testing.T) {
 	needsServer(t)
-	s := newSite(t, "working", "")
+	s := newSite(t, "settings-before", "")
 	s.must(os.CopyFS(s.path("other/project"), os.DirFS(s.path("project"))))
 	s.must(os.CopyFS(s.path("other/home"), os.DirFS(s.path("home"))))
+	other := &site{t: t, dir: s.path("other"), step: "none", procs: map[string]*exec.Cmd{}}
+	other.must(os.Rename(other.path("project/agent.sh"), other.path("project/another.sh")))
+	settings := strings.ReplaceAll(other.read("project/.agents.yml"), "agent.sh", "another.sh")
+	other.must(os.WriteFile(other.path("project/.agents.yml"), []byte(settings), 0o600))
+	other.run("git", "add", "-A")
+	other.run("git", "commit", "-q", "-m", "Another agent")
 	for _, part := range []string{"server", "build1", "build2", "decider"} {
 		s.start(part)
 	}
-	s.await("an agent", func() bool { return s.there("seen/at") })
+	s.await("an order", func() bool { return s.there("seen/at") })
 	s.start("second")
 	if code := s.ended("second"); code == 0 || !strings.Contains(s.read("second.log"), "is already at work on this epic") {
 		t.Errorf("the second one ended with %d\n%s", code, s.logs())
 	}
-	other := &site{t: t, dir: s.path("other"), step: "none", procs: map[string]*exec.Cmd{}}
 	other.start("decider", "PATH="+s.path("git")+":"+os.Getenv("PATH"))
+	s.await("its order", func() bool { return strings.Count(s.read("build1.log"), "carries out") == 2 })
+	s.touch("seen/go")
 	if code := other.ended("decider"); code != 0 {
 		t.Errorf("the one elsewhere ended with %d\n%s%s", code, other.logs(), s.logs())
 	}
-	s.touch("seen/go")
 	if code := s.ended("decider"); code != 0 {
 		t.Errorf("the first one ended with %d\n%s", code, s.logs())
 	}

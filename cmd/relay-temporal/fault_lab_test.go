@@ -61,6 +61,7 @@ step=none
 case "$HOME $*" in
 */home\ *" push "*:refs/relay/orders/*:refs/relay/base/*) step=order-push ;;
 */build?\ *" fetch "*+refs/relay/orders/*) step=order-fetch ;;
+*/build?\ *" rev-parse --show-object-format "*) (set -C; : > %[2]s/opened) 2>/dev/null || step=settings ;;
 */build?\ *" push "*[0-9a-f]:refs/relay/results/*) step=result-push ;;
 */home\ *" fetch "*+refs/relay/results/*) step=result-fetch ;;
 */home\ *" update-ref refs/heads/relay-tasks/"*) step=settle ;;
