@@ -29,9 +29,9 @@ import (
 // Engine carries attempts out on hosts. All else is done by the engine of this machine.
 type Engine struct {
 	*worker.Local
+	merger *merge.Merger // of the engine of this machine
 
 	o       *engine.Options
-	merger  *merge.Merger
 	store   *carry.Store
 	trusted string // what the user has checked out
 	user    order.User
