@@ -30,6 +30,20 @@ var faults = map[string]struct {
 			s.touch("seen/go")
 		}, false,
 	},
+	"server frozen, and decider killed": { // as it gives the order to the server
+		[]string{"order-push-after"}, func(s *site) {
+			pid := s.procs["server"].Process.Pid
+			s.signal(syscall.SIGSTOP, pid)
+			s.pass()
+			s.await("the order to be noted", func() bool {
+				noted, err := filepath.Glob(s.path("project/.agents-os/relay/runs/*/T1/1/host.json"))
+				return err == nil && len(noted) > 0
+			})
+			s.kill("decider")
+			s.start("decider")
+			s.signal(syscall.SIGCONT, pid)
+		}, false,
+	},
 	"worker killed, and started again": {
 		[]string{"order-fetch-before", "working", "result-push-before", "result-push-after"}, func(s *site) {
 			name := s.host()
