@@ -9,6 +9,7 @@ require (
 	go.temporal.io/sdk v1.51.0
 	google.golang.org/grpc v1.83.2
 	gopkg.in/yaml.v3 v3.0.1
+	modernc.org/sqlite v1.61.1
 	relay v0.0.0
 )
 
@@ -108,7 +109,7 @@ require (
 	modernc.org/libc v1.79.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
-	modernc.org/sqlite v1.61.1 // indirect
+
 )
 
 replace relay => ../..

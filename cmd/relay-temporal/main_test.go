@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"relay-temporal": main})
+	testscript.Main(m, map[string]func(){"relay-temporal": main, "lying-host": lyingHost, "nothing-worker": nothingWorker})
 }
 
 // TestScript runs relay-temporal as a user does. The hosts are processes on this machine, each with a home of its own.

@@ -300,7 +300,11 @@ func (s *Store) checkWork(ctx context.Context, in *Incoming, head string) error 
 	if err != nil {
 		return err
 	}
-	if !held {
+	own, err := git.Contains(ctx, s.Repo, head, in.Order.Commit)
+	if err != nil {
+		return err
+	}
+	if !held || own {
 		return in.lie("its work does not begin at %s", in.Order.Base)
 	}
 	names, err := s.Repo.Names(ctx, in.Order.Base, head)

@@ -59,12 +59,19 @@ func (h *Host) carryOut(ctx context.Context, o order.Order, observe func(engine.
 	if err != nil {
 		return m, err
 	}
+	held, err := attempts.HoldWithin(ctx, store.Patience+time.Minute, store.Repo.Root()+".lock", attempts.Self("", time.Now()))
+	if err != nil {
+		return m, err
+	}
+	release := sync.OnceFunc(func() { _ = held.Release() })
+	defer release()
 	c, err := h.ready(ctx, store, o)
 	if err != nil {
 		return m, err
 	}
 	done := carry.Done{Host: h.Settings.Host.Name, SendSecrets: h.Settings.Host.SendSecrets}
 	fill := func(mine *engine.LocalOptions) (engine.Attempt, error) {
+		release() // the settings are read: another order may check out its own
 		mine.Options = c.On(&mine.Options)
 		mine.Run = o.Run
 		done.Rules, done.Folder = mine.Secrets, relayfiles.Of(mine.Dir, c.Attempt).Folder
@@ -96,7 +103,7 @@ func (h *Host) store(ctx context.Context) (*carry.Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	held, err := attempts.HoldWithin(ctx, time.Minute, dir+".lock", attempts.Self("", time.Now()))
+	held, err := attempts.HoldWithin(ctx, h.Settings.Patience+time.Minute, dir+".lock", attempts.Self("", time.Now()))
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +120,6 @@ func (h *Host) store(ctx context.Context) (*carry.Store, error) {
 
 // ready gets the order, and checks out what the user has checked out who gave it: the settings of the repository are read there.
 func (h *Host) ready(ctx context.Context, s *carry.Store, o order.Order) (c order.Contents, err error) {
-	held, err := attempts.HoldWithin(ctx, s.Patience+time.Minute, s.Repo.Root()+".lock", attempts.Self("", time.Now()))
-	if err != nil {
-		return c, err
-	}
-	defer func() { _ = held.Release() }()
 	if c, err = s.FetchOrder(ctx, o); err != nil {
 		return c, err
 	}

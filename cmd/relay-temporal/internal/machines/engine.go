@@ -18,6 +18,7 @@ import (
 	"relay/cmd/relay-temporal/internal/settings"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/finish"
+	"relay/orchestrator/merge"
 	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
 	"relay/orchestrator/worker"
@@ -28,6 +29,7 @@ import (
 // Engine carries attempts out on hosts. All else is done by the engine of this machine.
 type Engine struct {
 	*worker.Local
+	merger *merge.Merger // of the engine of this machine
 
 	o       *engine.Options
 	store   *carry.Store
@@ -71,7 +73,7 @@ func New(read func(ctx context.Context) (*settings.Machines, Jobs, error)) engin
 // around makes the engine that of a run whose other abilities are those of the engine of this machine.
 func (e *Engine) around(ctx context.Context, of engine.Abilities, m *settings.Machines) (engine.Abilities, error) {
 	local, ok := of.Engine.(*worker.Local)
-	if !ok {
+	if e.merger, _ = of.Merger.(*merge.Merger); !ok || e.merger == nil {
 		return of, errors.New("the engine of this machine is not the one that relay has")
 	}
 	repo, err := git.Open(ctx, e.o.Root)
@@ -258,13 +260,19 @@ func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message
 		e.events.Emit(ev)
 	})
 	cause := context.Cause(ctx)
-	ctx, cancel := git.Uninterrupted(ctx)
+	whole, cancel := git.Uninterrupted(ctx)
 	defer cancel()
-	m, err := e.answer(ctx, s, answer, err)
+	m, err := e.answer(whole, s, answer, err)
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", s.Host, err)
 	}
-	r, err = e.takeIn(ctx, a, s.Order, m)
+	if r, err = e.takeIn(whole, a, s.Order, m); err == nil && r.Succeeded() {
+		err = e.prove(ctx, a, s.Host, &r)
+	}
+	if err != nil {
+		r = engine.Result{}
+	}
+	err = errors.Join(err, e.settle(ctx, a, s.Order, &r))
 	if cause != nil { // the host knows no reason
 		r.Receipt.ErrorSummary = strings.ReplaceAll(r.Receipt.ErrorSummary, order.ErrStopped.Error(), cause.Error())
 	}
@@ -293,7 +301,32 @@ func (e *Engine) answer(ctx context.Context, s sent, text []byte, err error) (m 
 	return m, err
 }
 
-// takeIn checks a result and puts its work, its refs and its files where those of an attempt of this machine are.
+// prove runs the checks of work that is to land: a host may be wrong, or lie. Work that does not pass here is kept.
+func (e *Engine) prove(ctx context.Context, a engine.Attempt, host string, r *engine.Result) error {
+	proof, err := e.merger.Work.Check(ctx, engine.Verified{Attempt: a, Result: *r}, engine.Step{From: a.Base, To: r.Head}, true)
+	seen := &verdict.Evidence{Checks: &proof.Seen, Landing: &verdict.Landing{Since: "nothing"}}
+	ruling := verdict.DecideLanding(seen)
+	if err == nil && ruling.Lands() || err != nil && ctx.Err() == nil {
+		return err
+	}
+	whole, cancel := git.Uninterrupted(ctx)
+	defer cancel()
+	ref := fmt.Sprintf("refs/relay/%s/%s/%d", e.o.Epic.ID, a.Task.ID, a.Number)
+	if err := e.store.Keep(whole, ref, r.Head); err != nil {
+		return err
+	}
+	switch r.Receipt.Salvage = ref; {
+	case err != nil:
+		r.Fail(attempts.Stopped, attempts.Interrupted, order.ErrStopped.Error())
+	case ruling.Contends():
+		return &carry.LieError{Host: host, Why: ruling.Person + "; it is kept as " + ref}
+	default:
+		r.Rule(seen, ruling)
+	}
+	return nil
+}
+
+// takeIn checks a result and puts its refs and its files where those of an attempt of this machine are.
 func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m order.Result) (r engine.Result, err error) {
 	files, protected := relayfiles.Of(e.o.Dir, a), slices.Concat(e.o.Epic.Protected, a.Task.Protected)
 	if r, err = e.store.FetchResult(ctx, carry.Incoming{Epic: e.o.Epic.ID, Order: o, Message: m, Protected: protected}); err != nil {
@@ -302,6 +335,16 @@ func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m 
 	if err := e.store.TakeFiles(ctx, e.o.Dir, files.Folder, m); err != nil {
 		return r, err
 	}
+	for _, stays := range m.Stays {
+		r.Note("host", stays)
+	}
+	return r, nil
+}
+
+// settle puts work that is to land on the branch of its task, and forgets the rest of the result.
+func (e *Engine) settle(ctx context.Context, a engine.Attempt, o order.Order, r *engine.Result) error {
+	ctx, cancel := git.Uninterrupted(ctx)
+	defer cancel()
 	branch := ""
 	if r.Succeeded() && r.Head != a.Base {
 		set := &finish.BranchSet{Repo: e.store.Repo, Epic: e.o.Epic.ID}
@@ -309,7 +352,7 @@ func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m 
 		at, unkept, err := set.Blocked(ctx, branch)
 		switch {
 		case err != nil:
-			return r, err
+			return err
 		case at != "":
 			ruling, _ := verdict.Decide(&verdict.Evidence{Ready: &verdict.Ready{Branch: branch, InUse: at}})
 			r.Rule(nil, ruling)
@@ -318,15 +361,9 @@ func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m 
 			ref := "refs/relay/" + e.o.Epic.ID + "-moved/" + unkept
 			r.Note("salvage", "what was on the branch "+branch+" and in no other is kept as "+ref)
 			if err := e.store.Keep(ctx, ref, unkept); err != nil {
-				return r, err
+				return err
 			}
 		}
 	}
-	if err := e.store.Settle(ctx, o, branch, r.Head); err != nil {
-		return r, err
-	}
-	for _, stays := range m.Stays {
-		r.Note("host", stays)
-	}
-	return r, nil
+	return e.store.Settle(ctx, o, branch, r.Head)
 }
