@@ -182,6 +182,26 @@ func (s *Store) FetchOrder(ctx context.Context, o order.Order) (c order.Contents
 	return c, nil
 }
 
+// Offer gives the store a commit under refs, each for one host to Take. With "" it removes those that none has taken.
+func (s *Store) Offer(ctx context.Context, commit string, refs []string) error {
+	list := make([]string, len(refs))
+	for i, ref := range refs {
+		list[i] = commit + ":" + ref
+	}
+	return s.push(ctx, list...)
+}
+
+// Take fetches a commit, and removes its ref on both sides.
+func (s *Store) Take(ctx context.Context, ref string) (commit string, err error) {
+	if err := s.fetch(ctx, ref); err != nil {
+		return "", err
+	}
+	if commit, err = s.Repo.Ref(ctx, ref); err != nil {
+		return "", err
+	}
+	return commit, errors.Join(s.forget(ctx, ref), s.push(ctx, ":"+ref))
+}
+
 // Public reports whether the store is a remote of the project itself, which others may be able to read.
 func (s *Store) Public(ctx context.Context) (name string, err error) {
 	out, err := s.Repo.Run(ctx, git.Call{Args: []string{"config", "--get-regexp", `^remote\..*\.(push)?url$`}})

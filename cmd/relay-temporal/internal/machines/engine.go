@@ -74,10 +74,11 @@ func (e *Engine) around(ctx context.Context, of engine.Abilities, m *settings.Ma
 	if !ok {
 		return of, errors.New("the engine of this machine is not the one that relay has")
 	}
-	repo, err := git.Open(ctx, e.o.Root)
+	store, err := open(ctx, m, e.o.Root)
 	if err != nil {
 		return of, err
 	}
+	repo := store.Repo
 	if e.trusted, err = repo.HeadCommit(ctx); err != nil {
 		return of, err
 	}
@@ -91,16 +92,7 @@ func (e *Engine) around(ctx context.Context, of engine.Abilities, m *settings.Ma
 			return of, fmt.Errorf("the pre-commit hook cannot be sent to hosts: %w", err)
 		}
 	}
-	e.Local, e.store = local, &carry.Store{Repo: repo, URL: m.Remote, Patience: m.Patience}
-	if name, err := e.store.Public(ctx); err != nil || name != "" && !m.PublicRemote {
-		return of, errors.Join(err, &attempts.RefusedError{
-			Reason: "remote in machines.yml is the project's own remote " + name + ": whoever can read that can read transcripts, also later",
-			Hint:   "name a repository that is kept for this, or set public_remote: true",
-		})
-	}
-	if len(m.Hosts) == 0 {
-		return of, &attempts.RefusedError{Reason: "machines.yml names no hosts", Hint: "hosts: [{name: build1, jobs: 2}]"}
-	}
+	e.Local, e.store = local, store
 	of.Engine, of.Lifecycle = e, lifecycle{of.Lifecycle, e}
 	of.AskFirst = func(may func(ctx context.Context, a engine.Attempt) string) { e.mayAsk = may }
 	return of, nil

@@ -12,16 +12,27 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/command"
 	"relay/epic"
 	"relay/orchestrator/engine"
 )
 
 // Version is that of the messages of this relay.
 const Version = "1.0"
+
+// Relay returns the version of this program.
+func Relay() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return info.Main.Version
+}
 
 // ErrStopped is why a host stops an attempt. Only the relay that decides knows more.
 var ErrStopped = errors.New("the relay that decides stops it")
@@ -66,6 +77,33 @@ type Result struct {
 	Refs    map[string]string `json:"refs,omitempty"` // what is kept of the attempt, by name
 	Usage   attempts.Usage    `json:"usage,omitzero"`
 	Stays   []string          `json:"stays,omitempty"` // in words, what stays on the host, and why
+}
+
+// Question asks a host something, or to do something, beside orders.
+type Question struct {
+	Version string `json:"version"`
+	What    Kind   `json:"what"`
+	Ref     string `json:"ref,omitempty"`    // About: what to fetch from the git repository
+	Agents  bool   `json:"agents,omitempty"` // About: agents are asked, too
+}
+
+// Kind says which question.
+type Kind string
+
+// Questions.
+const (
+	About Kind = "about" // what would fail an attempt there
+	Drain Kind = "drain" // the worker is to finish what runs, and to take nothing new
+)
+
+// Answer is what a host says.
+type Answer struct {
+	Version string    `json:"version"`
+	Relay   string    `json:"relay"` // version of its relay
+	Git     string    `json:"git,omitempty"`
+	Now     time.Time `json:"now"` // when it was asked, by its clock
+
+	Points []command.Point `json:"points,omitempty"` // of relay check, there
 }
 
 // Contents are what a host needs of an order beside its message. They are files of the order's commit.
@@ -160,7 +198,7 @@ func Encode(message any) ([]byte, error) {
 }
 
 // Decode reads a message. Its error says what to do about a message of another version.
-func Decode[M Order | Result](text []byte) (m M, err error) {
+func Decode[M Order | Result | Question | Answer](text []byte) (m M, err error) {
 	var head struct{ Version string }
 	if len(text) > MaxMessage {
 		return m, fmt.Errorf("a message of %d bytes: at most %d are read", len(text), MaxMessage)
