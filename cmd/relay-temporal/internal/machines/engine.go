@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay-temporal/internal/carry"
@@ -179,9 +180,10 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	}
 	r, err := e.carryOut(ctx, a, sent{host, o}, message)
 	if failed = err; err != nil {
-		return e.apart(ctx, err)
+		r, err = e.apart(ctx, err)
 	}
-	return r, nil
+	r.Receipt.Host = host
+	return r, err
 }
 
 // stopped is the result of an attempt that was not begun.
@@ -199,6 +201,10 @@ func (e *Engine) apart(ctx context.Context, err error) (engine.Result, error) {
 	case lied:
 		r := stopped(lie.Error())
 		r.Note("host", lie.Error())
+		return r, nil
+	case ctx.Err() == nil && errors.Is(err, ErrUnknown):
+		r := stopped(fmt.Sprintf("%v; lost at %s, tried again elsewhere", err, time.Now().Format("15:04")))
+		r.Note("host", r.Receipt.ErrorSummary)
 		return r, nil
 	case ctx.Err() != nil, byGit, errors.Is(err, ErrUnknown), errors.Is(err, ErrRefused), errors.Is(err, order.ErrVersion):
 		return stopped(err.Error()), nil //nolint:nilerr // the result says it
@@ -232,9 +238,10 @@ func (e *Engine) attach(ctx context.Context, a engine.Attempt, files relayfiles.
 	e.mu.Unlock()
 	r, err := e.carryOut(ctx, a, s, nil)
 	if err != nil {
-		return e.apart(ctx, err)
+		r, err = e.apart(ctx, err)
 	}
-	return r, nil
+	r.Receipt.Host = s.Host
+	return r, err
 }
 
 // carryOut has a host carry an order out, and takes in what comes of it. A message of nil means that the host has the order.
