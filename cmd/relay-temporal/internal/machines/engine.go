@@ -30,15 +30,16 @@ import (
 type Engine struct {
 	*worker.Local
 
-	o       *engine.Options
-	store   *carry.Store
-	trusted string // what the user has checked out
-	user    order.User
-	hook    []byte
-	jobs    Jobs
-	hosts   *hosts
-	events  engine.Events
-	mayAsk  func(ctx context.Context, a engine.Attempt) (why string)
+	o        *engine.Options
+	store    *carry.Store
+	trusted  string // what the user has checked out
+	user     order.User
+	hook     []byte
+	jobs     Jobs
+	hosts    *hosts
+	settings *settings.Machines
+	events   engine.Events
+	mayAsk   func(ctx context.Context, a engine.Attempt) (why string)
 
 	mu   sync.Mutex
 	done []order.ID // whose orders and results are still in the store
@@ -62,7 +63,7 @@ func New(read func(ctx context.Context) (*settings.Machines, Jobs, error)) engin
 			if err != nil {
 				return of, err
 			}
-			e := &Engine{o: o, jobs: jobs, hosts: newHosts(m.Hosts), events: events}
+			e := &Engine{o: o, jobs: jobs, hosts: newHosts(m.Hosts), settings: m, events: events}
 			e.mayAsk = func(context.Context, engine.Attempt) string { return "" }
 			return e.around(ctx, of, m)
 		}
@@ -145,7 +146,7 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	if a.Ended {
 		return e.attach(ctx, a, files)
 	}
-	host, err := e.hosts.take(ctx, e.wanted(a))
+	host, err := e.hosts.take(ctx, e.wanted(a), e.settings.LabelsOf(&a.Task, a.Runner)...)
 	if err != nil {
 		return engine.Result{}, err
 	}
