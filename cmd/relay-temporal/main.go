@@ -57,7 +57,9 @@ func main() {
 	os.Exit(command.Main(command.Options{
 		Engine: engineName, Engines: map[string]engine.Factory{engineName: machines.New(read)},
 		Commands: func(here command.Machine) []*cobra.Command {
-			return []*cobra.Command{newCarryCommand(environ, here), newWorkerCommand(environ), newDrainCommand(now), newCertsCommand()}
+			return []*cobra.Command{
+				newCarryCommand(environ, here), newWorkerCommand(environ), newDrainCommand(now), newSweepCommand(environ, here), newCertsCommand(),
+			}
 		},
 		Check: func(ctx context.Context, root string, ask bool, add func(state, name, message, fix string)) {
 			m, jobs, err := now(ctx)
@@ -187,6 +189,36 @@ A second SIGTERM stops that, too. A worker that starts again goes on with what o
 	}
 	c.Flags().StringVar(&name, "name", "", "NAME of this host in machines.yml where the run is (default: host.name of machines.yml here)")
 	c.Flags().IntVarP(&jobs, "jobs", "j", 1, "attempts at a time")
+	return c
+}
+
+func newSweepCommand(environ []string, here command.Machine) *cobra.Command {
+	var days int
+	var dry bool
+	c := &cobra.Command{
+		Use:   "sweep",
+		Short: "Remove orders and results of old runs from the remote",
+		Long: `Remove from remote of machines.yml the orders and results of runs that began long ago, of all projects. A run removes its own when it ends;
+what is left is of runs that were killed and not continued, and of hosts that reported after the end. Hosts tidy their clones themselves.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, err := settings.Read(environ)
+			if err != nil {
+				return err
+			}
+			dir, err := here.App.Folder()
+			if err != nil {
+				return err
+			}
+			refs, err := machines.Sweep(cmd.Context(), m, dir, time.Now().AddDate(0, 0, -days), dry)
+			for _, ref := range refs {
+				fmt.Fprintln(cmd.OutOrStdout(), ref)
+			}
+			return err
+		},
+	}
+	c.Flags().IntVar(&days, "days", 30, "of runs that began at least so many days ago")
+	c.Flags().BoolVar(&dry, "dry-run", false, "list what would be removed, and remove nothing")
 	return c
 }
 

@@ -175,5 +175,10 @@ func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return tell(line{Refused: err.Error()})
 	}
-	return tell(line{Result: answer})
+	err = tell(line{Result: answer})
+	if store, failed := h.store(ctx); failed == nil { // each order is a pack of its own
+		pack := git.Writing("-c", "gc.auto=2000", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet")
+		_, _ = store.Repo.Run(ctx, pack) // the next order tries again
+	}
+	return err
 }

@@ -64,6 +64,7 @@ func (p *Processes) Do(
 	}
 	switch err := os.Mkdir(dir, 0o700); {
 	case err == nil:
+		p.sweep(host)
 		if err := p.start(home, dir, message); err != nil {
 			return nil, err
 		}
@@ -95,6 +96,19 @@ func (p *Processes) Dir(host string, id order.ID) string {
 func (p *Processes) Renew(host string, id order.ID) {
 	now := time.Now()
 	_ = os.Chtimes(filepath.Join(p.Dir(host, id), aliveFile), now, now) // only a process has the file
+}
+
+// kept is how long the files of a process that has ended stay.
+const kept = 30 * 24 * time.Hour
+
+// sweep removes files of processes that ended long ago.
+func (p *Processes) sweep(host string) {
+	old, _ := filepath.Glob(filepath.Join(p.Folder(host), "*", messageFile)) // the pattern is none of a user's
+	for _, file := range old {
+		if is, err := os.Stat(file); err == nil && time.Since(is.ModTime()) > kept && free(filepath.Dir(file)) {
+			_ = os.RemoveAll(filepath.Dir(file)) // or next time
+		}
+	}
 }
 
 // start starts the process.

@@ -57,9 +57,9 @@ func (c Check) Of(ctx context.Context, m *settings.Machines, jobs Jobs) error {
 	if err != nil {
 		return err
 	}
-	refs := make([]string, len(m.Hosts))
+	refs, id := make([]string, len(m.Hosts)), attempts.NewRunID(time.Now())
 	for i, h := range m.Hosts {
-		refs[i] = fmt.Sprintf("refs/relay/check/%d/%s", time.Now().UnixNano(), h.Name)
+		refs[i] = carry.ChecksRef + id + "/" + h.Name
 	}
 	if err := store.Offer(ctx, commit, refs); err != nil {
 		return &attempts.RefusedError{
@@ -135,4 +135,16 @@ func open(ctx context.Context, m *settings.Machines, root string) (*carry.Store,
 		return nil, &attempts.RefusedError{Reason: "machines.yml names no hosts", Hint: "hosts: [{name: build1, jobs: 2}]"}
 	}
 	return store, nil
+}
+
+// Sweep removes from the remote what runs and checks from before a time have left, and returns it.
+func Sweep(ctx context.Context, m *settings.Machines, root string, before time.Time, dry bool) (refs []string, err error) {
+	store, err := open(ctx, m, root)
+	if err != nil {
+		return nil, err
+	}
+	if refs, err = store.Old(ctx, before); err != nil || dry || len(refs) == 0 {
+		return refs, err
+	}
+	return refs, store.Offer(ctx, "", refs)
 }
