@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"sync"
@@ -32,11 +33,8 @@ const engineName = "machines"
 // stopGrace is how long a host may take to stop an attempt, keep its work and push that.
 const stopGrace = 2 * time.Minute
 
-// How long a server that is away is tried, at most.
-const (
-	forRun    = 24 * time.Hour
-	forPerson = 15 * time.Second // who waits for the answer
-)
+// forPerson is how long a server that is away is tried, at most, for a person who waits for the answer.
+const forPerson = 15 * time.Second
 
 func main() {
 	environ := os.Environ()
@@ -52,7 +50,9 @@ func main() {
 		c, err := temporal.Dial(ctx, m.Temporal, min(patience, m.Patience), "relay")
 		return m, &temporal.Jobs{Client: c, Settings: m.Temporal, Patience: m.Patience, Grace: stopGrace}, err
 	}
-	read := func(ctx context.Context) (*settings.Machines, machines.Jobs, error) { return within(ctx, forRun) }
+	read := func(ctx context.Context) (*settings.Machines, machines.Jobs, error) {
+		return within(ctx, math.MaxInt64)
+	}
 	now := func(ctx context.Context) (*settings.Machines, machines.Jobs, error) { return within(ctx, forPerson) }
 	os.Exit(command.Main(command.Options{
 		Engine: engineName, Engines: map[string]engine.Factory{engineName: machines.New(read)},

@@ -32,11 +32,10 @@ func Ask(ctx context.Context, jobs Jobs, host string, q order.Question) (a order
 	if err != nil {
 		return a, err
 	}
-	text, err := jobs.Ask(ctx, host, question)
-	if err != nil {
+	if question, err = jobs.Ask(ctx, host, question); err != nil {
 		return a, err
 	}
-	return order.Decode[order.Answer](text)
+	return order.Decode[order.Answer](question)
 }
 
 // Check is an examination of hosts, for attempts from a checkout.
@@ -111,9 +110,8 @@ func points(a order.Answer, err error, h settings.Host, began time.Time) (list [
 		off, way = early, "fast"
 	}
 	if off > skew {
-		list = append(list, command.Point{
-			Name: "clock", State: "warn", Message: fmt.Sprintf("its clock is %s %s", off.Round(time.Second), way), Fix: "set the clock there, or start its NTP service",
-		})
+		words := fmt.Sprintf("its clock is %s %s", off.Round(time.Second), way)
+		list = append(list, command.Point{Name: "clock", State: "warn", Message: words, Fix: "set the clock there, or start its NTP service"})
 	}
 	return append(list, a.Points...)
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -135,11 +136,6 @@ type sent struct {
 // sentFile is where it does, in the attempt's folder.
 const sentFile = "host.json"
 
-// Prepare implements [engine.Engine].
-func (e *Engine) Prepare(ctx context.Context, a engine.Attempt) (string, error) {
-	return e.Local.Prepare(ctx, a)
-}
-
 // Run implements [engine.Engine].
 func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	files := relayfiles.Of(e.o.Dir, a)
@@ -197,15 +193,11 @@ func stopped(why string) (r engine.Result) {
 // this machine stays an error.
 func (e *Engine) apart(ctx context.Context, err error) (engine.Result, error) {
 	_, byGit := errors.AsType[*git.Error](err)
-	lie, lied := errors.AsType[*carry.LieError](err)
+	_, lied := errors.AsType[*carry.LieError](err)
 	switch {
-	case lied:
-		r := stopped(lie.Error())
-		r.Note("host", lie.Error())
-		return r, nil
-	case ctx.Err() == nil && errors.Is(err, ErrUnknown):
-		r := stopped(fmt.Sprintf("%v; lost at %s, tried again elsewhere", err, time.Now().Format("15:04")))
-		r.Note("host", r.Receipt.ErrorSummary)
+	case lied, ctx.Err() == nil && errors.Is(err, ErrUnknown):
+		r := stopped(err.Error())
+		r.Note("host", err.Error())
 		return r, nil
 	case ctx.Err() != nil, byGit, errors.Is(err, ErrUnknown), errors.Is(err, ErrRefused), errors.Is(err, order.ErrVersion):
 		return stopped(err.Error()), nil //nolint:nilerr // the result says it
@@ -247,6 +239,8 @@ func (e *Engine) attach(ctx context.Context, a engine.Attempt, files relayfiles.
 
 // carryOut has a host carry an order out, and takes in what comes of it. A message of nil means that the host has the order.
 func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message []byte) (r engine.Result, err error) {
+	heard := &told{path: filepath.Join(relayfiles.Of(e.o.Dir, a).Folder, relayfiles.ProgressFile)}
+	heard.add("at work on " + s.Host)
 	answer, err := e.jobs.Do(ctx, s.Host, s.Order.ID, message, func(ev engine.Event) {
 		if ev.Task != a.Task.ID {
 			return
@@ -255,9 +249,17 @@ func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message
 			e.events.Record(ctx, ev)
 			return
 		}
+		if ev.Kind == engine.KindActivity {
+			heard.add(ev.Detail.Text)
+		}
 		e.events.Emit(ev)
 	})
 	cause := context.Cause(ctx)
+	lost := cause == nil && errors.Is(err, ErrUnknown)
+	if lost {
+		err = fmt.Errorf("%w; lost at %s, tried again elsewhere", err, time.Now().Format("15:04"))
+		cause = fmt.Errorf("%s: %w", s.Host, err)
+	}
 	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	m, err := e.answer(ctx, s, answer, err)
@@ -265,6 +267,9 @@ func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message
 		return r, fmt.Errorf("%s: %w", s.Host, err)
 	}
 	r, err = e.takeIn(ctx, a, s.Order, m)
+	if lost && strings.Contains(r.Receipt.ErrorSummary, order.ErrStopped.Error()) { // its process has seen that too, and has stopped
+		r.Note("host", cause.Error())
+	}
 	if cause != nil { // the host knows no reason
 		r.Receipt.ErrorSummary = strings.ReplaceAll(r.Receipt.ErrorSummary, order.ErrStopped.Error(), cause.Error())
 	}
@@ -299,6 +304,7 @@ func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m 
 	if r, err = e.store.FetchResult(ctx, carry.Incoming{Epic: e.o.Epic.ID, Order: o, Message: m, Protected: protected}); err != nil {
 		return r, err
 	}
+	_ = os.Remove(filepath.Join(files.Folder, relayfiles.ProgressFile)) // see told
 	if err := e.store.TakeFiles(ctx, e.o.Dir, files.Folder, m); err != nil {
 		return r, err
 	}

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -27,11 +26,10 @@ const Version = "1.0"
 
 // Relay returns the version of this program.
 func Relay() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
 	}
-	return info.Main.Version
+	return "unknown"
 }
 
 // ErrStopped is why a host stops an attempt. Only the relay that decides knows more.
@@ -109,7 +107,6 @@ type Answer struct {
 // Contents are what a host needs of an order beside its message. They are files of the order's commit.
 type Contents struct {
 	Options engine.Options // of the run: what is not the host's own
-	Names   []string       // of variables that agents and commands get where the run is
 	Attempt engine.Attempt
 	User    User
 	Hook    []byte // the pre-commit hook of the user; nil: none is to run
@@ -124,10 +121,6 @@ type User struct{ Name, Email string }
 // ContentsOf returns what a host needs of an attempt.
 func ContentsOf(o *engine.Options, a engine.Attempt) Contents {
 	c := Contents{Options: *o, Attempt: a, Epic: o.Epic, Plan: o.Plan}
-	for _, kv := range append(append([]string{}, o.Env...), o.CommandEnv...) {
-		name, _, _ := strings.Cut(kv, "=")
-		c.Names = append(c.Names, name)
-	}
 	var none engine.Options
 	c.Options.Epic, c.Options.Plan = nil, nil
 	takeOwn(&c.Options, &none)
