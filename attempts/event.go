@@ -229,6 +229,7 @@ type Receipt struct {
 	Looks         []Look    `json:"looks,omitempty" yaml:"looks,omitempty"`                    // of work that lands
 	Review        *Reviewed `json:"review,omitempty" yaml:"review,omitempty"`
 	SessionUsage  *Usage    `json:"session_usage,omitempty" yaml:"session_usage,omitempty"` // of the agent's session so far, if not the attempt's
+	Host          string    `json:"host,omitempty" yaml:"host,omitempty"`                   // the machine that carried it out; "": this one
 	Extra         string    `json:"extra,omitempty" yaml:"-" text:"block"`                  // as in Attempt
 }
 

@@ -5,8 +5,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -29,9 +33,12 @@ const engineName = "machines"
 // stopGrace is how long a host may take to stop an attempt, keep its work and push that.
 const stopGrace = 2 * time.Minute
 
+// forPerson is how long a server that is away is tried, at most, for a person who waits for the answer.
+const forPerson = 15 * time.Second
+
 func main() {
 	environ := os.Environ()
-	read := func(ctx context.Context) (*settings.Machines, machines.Jobs, error) {
+	within := func(ctx context.Context, patience time.Duration) (*settings.Machines, machines.Jobs, error) {
 		m, err := settings.Read(environ)
 		if err != nil {
 			return nil, nil, err
@@ -40,13 +47,30 @@ func main() {
 			p, err := processes(environ, m.Hosts)
 			return m, p, err
 		}
-		c, err := temporal.Dial(ctx, m.Temporal, m.Patience, "relay")
+		c, err := temporal.Dial(ctx, m.Temporal, min(patience, m.Patience), "relay")
 		return m, &temporal.Jobs{Client: c, Settings: m.Temporal, Patience: m.Patience, Grace: stopGrace}, err
 	}
+	read := func(ctx context.Context) (*settings.Machines, machines.Jobs, error) {
+		return within(ctx, math.MaxInt64)
+	}
+	now := func(ctx context.Context) (*settings.Machines, machines.Jobs, error) { return within(ctx, forPerson) }
 	os.Exit(command.Main(command.Options{
 		Engine: engineName, Engines: map[string]engine.Factory{engineName: machines.New(read)},
 		Commands: func(here command.Machine) []*cobra.Command {
-			return []*cobra.Command{newCarryCommand(environ, here), newWorkerCommand(environ), newCertsCommand()}
+			return []*cobra.Command{
+				newCarryCommand(environ, here), newWorkerCommand(environ), newDrainCommand(now), newSweepCommand(environ, here), newCertsCommand(),
+			}
+		},
+		Check: func(ctx context.Context, root string, ask bool, add func(state, name, message, fix string)) {
+			m, jobs, err := now(ctx)
+			if err == nil {
+				err = machines.Check{Root: root, Agents: ask, Add: add}.Of(ctx, m, jobs)
+			}
+			if no, ok := errors.AsType[*attempts.RefusedError](err); ok {
+				add("fail", "hosts", no.Reason, no.Hint)
+			} else if err != nil {
+				add("fail", "hosts", err.Error(), "")
+			}
 		},
 	}))
 }
@@ -58,20 +82,13 @@ func processes(environ []string, hosts []settings.Host) (*host.Processes, error)
 }
 
 func newCarryCommand(environ []string, here command.Machine) *cobra.Command {
-	name := ""
+	name, question := "", false
 	c := &cobra.Command{
 		Use:    "carry",
 		Short:  "Carry out on this machine the order on stdin",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGHUP) // who has given the order may be gone
-			ctx, cancel := context.WithCancelCause(cmd.Context())
-			defer cancel(nil)
-			host.Alive(ctx, func() { cancel(order.ErrStopped) })
-			stop := make(chan os.Signal, 1)
-			signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
-			go func() { <-stop; cancel(order.ErrStopped) }()
 			m, err := settings.Read(environ)
 			if err != nil {
 				return err
@@ -79,12 +96,47 @@ func newCarryCommand(environ []string, here command.Machine) *cobra.Command {
 			if name != "" {
 				m.Host.Name = name
 			}
-			h := &host.Host{Settings: m, Environ: environ, Carry: here.Carry}
+			h := &host.Host{Settings: m, Environ: environ, Carry: here.Carry, Check: here.Check}
+			if question {
+				return h.Answer(cmd.Context(), os.Stdin, os.Stdout)
+			}
+			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGHUP) // who has given the order may be gone
+			ctx, cancel := context.WithCancelCause(cmd.Context())
+			defer cancel(nil)
+			host.Alive(ctx, func() { cancel(order.ErrStopped) })
+			stop := make(chan os.Signal, 1)
+			signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
+			go func() { <-stop; cancel(order.ErrStopped) }()
 			return h.Serve(ctx, os.Stdin, os.Stdout)
 		},
 	}
 	c.Flags().StringVar(&name, "name", "", "NAME of this host")
+	c.Flags().BoolVar(&question, "question", false, "answer the question on stdin instead")
 	return c
+}
+
+func newDrainCommand(read func(context.Context) (*settings.Machines, machines.Jobs, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:   "drain HOST…",
+		Short: "Have the worker of a host end when its attempts have ended",
+		Long: `Have the worker of a host finish what runs there, take nothing new, and end.
+
+The command returns when the worker has heard it. A run gives its orders to other hosts then; relay-temporal worker on the host brings it back.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, hosts []string) error {
+			_, jobs, err := read(cmd.Context())
+			if err != nil {
+				return err
+			}
+			for _, name := range hosts {
+				if _, err := machines.Ask(cmd.Context(), jobs, name, order.Question{What: order.Drain}); err != nil {
+					return fmt.Errorf("%s does not drain: %w", name, err)
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s drains: its worker ends when its attempts have ended\n", name)
+			}
+			return nil
+		},
+	}
 }
 
 func newWorkerCommand(environ []string) *cobra.Command {
@@ -123,19 +175,50 @@ A second SIGTERM stops that, too. A worker that starts again goes on with what o
 			defer stop(nil)
 			drain, signals := make(chan struct{}), make(chan os.Signal, 2)
 			signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+			beginDrain := sync.OnceFunc(func() { close(drain) })
 			go func() {
 				<-signals
-				close(drain)
+				beginDrain()
 				<-signals
 				stop(order.ErrStopped)
 			}()
 			log := temporal.Logger(cmd.ErrOrStderr())
-			w := &temporal.Worker{Name: name, Jobs: max(jobs, 1), Beat: m.Temporal.Beat, Processes: p, Log: log}
+			w := &temporal.Worker{Name: name, Jobs: max(jobs, 1), Beat: m.Temporal.Beat, Processes: p, Log: log, Drain: beginDrain}
 			return w.Run(ctx, m, drain)
 		},
 	}
 	c.Flags().StringVar(&name, "name", "", "NAME of this host in machines.yml where the run is (default: host.name of machines.yml here)")
 	c.Flags().IntVarP(&jobs, "jobs", "j", 1, "attempts at a time")
+	return c
+}
+
+func newSweepCommand(environ []string, here command.Machine) *cobra.Command {
+	var days int
+	var dry bool
+	c := &cobra.Command{
+		Use:   "sweep",
+		Short: "Remove orders and results of old runs from the remote",
+		Long: `Remove from remote of machines.yml the orders and results of runs that began long ago, of all projects. A run removes its own when it ends;
+what is left is of runs that were killed and not continued, and of hosts that reported after the end. Hosts tidy their clones themselves.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, err := settings.Read(environ)
+			if err != nil {
+				return err
+			}
+			dir, err := here.App.Folder()
+			if err != nil {
+				return err
+			}
+			refs, err := machines.Sweep(cmd.Context(), m, dir, time.Now().AddDate(0, 0, -days), dry)
+			for _, ref := range refs {
+				fmt.Fprintln(cmd.OutOrStdout(), ref)
+			}
+			return err
+		},
+	}
+	c.Flags().IntVar(&days, "days", 30, "of runs that began at least so many days ago")
+	c.Flags().BoolVar(&dry, "dry-run", false, "list what would be removed, and remove nothing")
 	return c
 }
 

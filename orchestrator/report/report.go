@@ -129,6 +129,7 @@ type Attempt struct {
 	Seconds    float64           `json:"seconds"`
 	Agent      string            `json:"agent,omitempty"`
 	Model      string            `json:"model,omitempty"`
+	Host       string            `json:"host,omitempty"` // the machine; "": the one of the run
 	Result     attempts.Result   `json:"result"`
 	Outcome    attempts.Outcome  `json:"outcome,omitempty"`
 	Charged    bool              `json:"charged"`

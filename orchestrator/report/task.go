@@ -136,7 +136,7 @@ func (m *builder) attempt(a *attempts.Attempt) Attempt {
 	in := &a.Receipt
 	out := Attempt{
 		ID: a.ID, Run: a.Run, Elsewhere: !m.inTheseRuns(a), StartedAt: a.StartedAt, EndedAt: a.EndedAt,
-		Seconds: m.attemptSeconds(a), Agent: a.Runner, Model: a.Model,
+		Seconds: m.attemptSeconds(a), Agent: a.Runner, Model: a.Model, Host: in.Host,
 		Result: a.Result, Outcome: a.Outcome, Charged: a.Charged, Category: in.ErrorCategory,
 		Error: in.ErrorSummary, Summary: in.Summary, Suggestion: in.Suggestion, Learning: in.Learning, Statement: in.Statement,
 		ResultFrom: in.ResultFrom, Files: in.FilesChanged, Base: a.Base, Head: a.Head, Landed: a.Landed, Kept: in.Salvage, Usage: a.Usage,

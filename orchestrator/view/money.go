@@ -16,6 +16,7 @@ import (
 type Spender struct {
 	Runner   string `json:"runner"`
 	Model    string `json:"model,omitempty"` // "": it did not say
+	Host     string `json:"host,omitempty"`  // the machine; "": this one
 	Attempts int    `json:"attempts"`
 	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something without a known price
 	attempts.Usage
@@ -30,10 +31,10 @@ func (s *Spenders) Add(a *attempts.Attempt) {
 	if a.Usage == nil {
 		return
 	}
-	at := slices.IndexFunc(*s, func(o Spender) bool { return o.Runner == a.Runner && o.Model == a.Model })
+	at := slices.IndexFunc(*s, func(o Spender) bool { return o.Runner == a.Runner && o.Model == a.Model && o.Host == a.Receipt.Host })
 	if at < 0 {
 		at = len(*s)
-		*s = append(*s, Spender{Runner: a.Runner, Model: a.Model})
+		*s = append(*s, Spender{Runner: a.Runner, Model: a.Model, Host: a.Receipt.Host})
 	}
 	one := &(*s)[at]
 	one.Attempts++
@@ -48,7 +49,7 @@ func (s *Spenders) Add(a *attempts.Attempt) {
 func (s Spenders) Rank() {
 	slices.SortFunc(s, func(a, b Spender) int {
 		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens),
-			cmp.Compare(a.Runner, b.Runner), cmp.Compare(a.Model, b.Model))
+			cmp.Compare(a.Runner, b.Runner), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Host, b.Host))
 	})
 }
 

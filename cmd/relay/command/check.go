@@ -7,12 +7,8 @@ import (
 
 	"relay/cmd/relay/internal/checkup"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
-	"relay/cmd/relay/internal/trust"
-	"relay/orchestrator"
-	"relay/runners/process"
 )
 
 type checkOptions struct {
@@ -53,7 +49,7 @@ type checkAnswer struct {
 }
 
 func runCheck(ctx context.Context, opts checkOptions) error {
-	points, tried := checkup.Run(ctx, opts.host())
+	points, tried := checkup.Run(ctx, session.CheckupHost(opts.app, opts.run, opts.ask))
 	code := terminal.OK
 	for _, p := range points {
 		if p.State == checkup.Fail && code == terminal.OK {
@@ -73,19 +69,5 @@ func runCheck(ctx context.Context, opts checkOptions) error {
 	return nil
 }
 
-// host gives the examination what only the program has.
-func (o checkOptions) host() checkup.Host {
-	a := o.app
-	return checkup.Host{
-		Session:   a.Session,
-		Trust:     func(ctx context.Context, p *project.Project) error { return trust.Ask(ctx, a, p, false) },
-		Guardian:  func() (*process.Guardian, error) { return cli.StartGuardian(a, func() error { return nil }) },
-		StayAwake: func(ctx context.Context) (string, error) { return cli.CheckAwake(ctx, a.Environ) },
-		RunOptions: func(ctx context.Context, p *project.Project, pl *project.Plan) orchestrator.Options {
-			o := session.Options{App: a}
-			return o.RunOptions(ctx, p, pl)
-		},
-		RunChecks: o.run,
-		Ask:       o.ask,
-	}
-}
+// Point is one thing that relay check looked at.
+type Point = checkup.Point

@@ -31,6 +31,7 @@ type Options struct {
 	Wire    engine.Wire               // between a run and its engine; nil: none
 
 	Commands func(m Machine) []*cobra.Command // further ones; nil: none
+	Check    cli.Beyond                       // what relay check is to look at besides; nil: nothing
 }
 
 // Machine is this machine, for the commands of another module.
@@ -49,7 +50,7 @@ func Main(o Options) int {
 func newApp(o Options) *cli.App {
 	a := &cli.App{
 		In: os.Stdin, Out: terminal.NewWriter(os.Stdout), Err: terminal.NewWriter(os.Stderr),
-		Environ: os.Environ(), Now: time.Now, Engines: o.Engines, Engine: o.Engine, Wire: o.Wire,
+		Environ: os.Environ(), Now: time.Now, Engines: o.Engines, Engine: o.Engine, Wire: o.Wire, Beyond: o.Check,
 	}
 	a.Secrets = secrets.New(a.Environ)
 	if o.Commands != nil {

@@ -35,8 +35,12 @@ type Store struct {
 const (
 	ordersRef  = "refs/relay/orders/"
 	resultsRef = "refs/relay/results/"
-	baseRef    = "refs/relay/base/" // the newest base of an epic: by it the next push sends only what is new
+	ChecksRef  = "refs/relay/checks/" // what relay check sends
+	baseRef    = "refs/relay/base/"   // the newest base of an epic: by it the next push sends only what is new
 )
+
+// runTime begins the name of a run.
+const runTime = "20060102T150405Z"
 
 func place(id order.ID) string { return fmt.Sprintf("%s/%s/%d", id.Run, id.Task, id.Number) }
 
@@ -180,6 +184,39 @@ func (s *Store) FetchOrder(ctx context.Context, o order.Order) (c order.Contents
 		}
 	}
 	return c, nil
+}
+
+// Offer gives the store a commit under refs, each for one host to Take. With "" it removes those that none has taken.
+func (s *Store) Offer(ctx context.Context, commit string, refs []string) error {
+	list := make([]string, len(refs))
+	for i, ref := range refs {
+		list[i] = commit + ":" + ref
+	}
+	return s.push(ctx, list...)
+}
+
+// Take fetches a commit, and removes its ref on both sides.
+func (s *Store) Take(ctx context.Context, ref string) (commit string, err error) {
+	if err := s.fetch(ctx, ref); err != nil {
+		return "", err
+	}
+	if commit, err = s.Repo.Ref(ctx, ref); err != nil {
+		return "", err
+	}
+	return commit, errors.Join(s.forget(ctx, ref), s.push(ctx, ":"+ref))
+}
+
+// Old lists refs of the store that runs or checks from before a time have left.
+func (s *Store) Old(ctx context.Context, before time.Time) (refs []string, err error) {
+	out, err := s.run(ctx, "ls-remote", "--refs", s.URL, ordersRef+"*", resultsRef+"*", ChecksRef+"*")
+	for line := range strings.Lines(string(out)) {
+		_, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		run, _, _ := strings.Cut(strings.Join(strings.Split(ref, "/")[3:], "/"), "-")
+		if began, err := time.Parse(runTime, run); err == nil && began.Before(before) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs, err
 }
 
 // Public reports whether the store is a remote of the project itself, which others may be able to read.

@@ -19,6 +19,7 @@ import (
 	"relay/cmd/relay-temporal/internal/carry"
 	"relay/cmd/relay-temporal/internal/order"
 	"relay/cmd/relay-temporal/internal/settings"
+	"relay/cmd/relay/command"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/secrets"
@@ -35,6 +36,7 @@ type Host struct {
 	Settings *settings.Machines
 	Environ  []string
 	Carry    Carry
+	Check    func(ctx context.Context, dir string, ask bool) []command.Point // checks this machine for attempts in a repository
 }
 
 // Do carries out an order and pushes what comes of it. It returns the message of the result; that of an order which could not be carried
@@ -131,11 +133,16 @@ func (h *Host) ready(ctx context.Context, s *carry.Store, o order.Order) (c orde
 			return c, err
 		}
 	}
-	if at, err := s.Repo.Head(ctx); err == nil && at == o.Trusted {
-		return c, nil
+	return c, checkout(ctx, s, o.Trusted)
+}
+
+// checkout checks out what a user has checked out.
+func checkout(ctx context.Context, s *carry.Store, commit string) error {
+	if at, err := s.Repo.Head(ctx); err == nil && at == commit {
+		return nil
 	}
-	_, err = s.Repo.Run(ctx, git.Writing("checkout", "--quiet", "--force", "--detach", o.Trusted))
-	return c, err
+	_, err := s.Repo.Run(ctx, git.Writing("checkout", "--quiet", "--force", "--detach", commit))
+	return err
 }
 
 // line is one line of what a process writes that carries an order out.
@@ -170,5 +177,10 @@ func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return tell(line{Refused: err.Error()})
 	}
-	return tell(line{Result: answer})
+	err = tell(line{Result: answer})
+	if store, failed := h.store(ctx); failed == nil { // each order is a pack of its own
+		pack := git.Writing("-c", "gc.auto=2000", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet")
+		_, _ = store.Repo.Run(ctx, pack) // the next order tries again
+	}
+	return err
 }

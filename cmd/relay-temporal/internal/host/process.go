@@ -2,6 +2,7 @@ package host
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,6 +64,7 @@ func (p *Processes) Do(
 	}
 	switch err := os.Mkdir(dir, 0o700); {
 	case err == nil:
+		p.sweep(host)
 		if err := p.start(home, dir, message); err != nil {
 			return nil, err
 		}
@@ -96,6 +98,19 @@ func (p *Processes) Renew(host string, id order.ID) {
 	_ = os.Chtimes(filepath.Join(p.Dir(host, id), aliveFile), now, now) // only a process has the file
 }
 
+// kept is how long the files of a process that has ended stay.
+const kept = 30 * 24 * time.Hour
+
+// sweep removes files of processes that ended long ago.
+func (p *Processes) sweep(host string) {
+	old, _ := filepath.Glob(filepath.Join(p.Folder(host), "*", messageFile)) // the pattern is none of a user's
+	for _, file := range old {
+		if is, err := os.Stat(file); err == nil && time.Since(is.ModTime()) > kept && free(filepath.Dir(file)) {
+			_ = os.RemoveAll(filepath.Dir(file)) // or next time
+		}
+	}
+}
+
 // start starts the process.
 func (p *Processes) start(home, dir string, message []byte) error {
 	if err := os.WriteFile(filepath.Join(dir, messageFile), message, 0o600); err != nil {
@@ -119,16 +134,39 @@ func (p *Processes) start(home, dir string, message []byte) error {
 		return err
 	}
 	cmd := exec.Command(p.Program[0], p.Program[1:]...) //nolint:forbidigo // it outlives this process, and is the guardian of its own
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = home, in, out, log, []*os.File{alive}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = in, out, log, []*os.File{alive}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if cmd.Env = p.Environ; runners.Variable(p.Environ, "HOME") != home {
-		cmd.Env = append(slices.DeleteFunc(slices.Clone(p.Environ), func(kv string) bool { return strings.HasPrefix(kv, "XDG_") }), "HOME="+home)
-	}
+	p.settle(cmd, home)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	go func() { _ = cmd.Wait() }() // how it ends is in its files
 	return os.WriteFile(filepath.Join(dir, pidFile), []byte(strconv.Itoa(cmd.Process.Pid)), 0o600)
+}
+
+// settle gives a process the home folder of its host.
+func (p *Processes) settle(cmd *exec.Cmd, home string) {
+	cmd.Dir = home
+	if cmd.Env = p.Environ; runners.Variable(p.Environ, "HOME") != home {
+		cmd.Env = append(slices.DeleteFunc(slices.Clone(p.Environ), func(kv string) bool { return strings.HasPrefix(kv, "XDG_") }), "HOME="+home)
+	}
+}
+
+// Ask implements [machines.Jobs].
+func (p *Processes) Ask(ctx context.Context, host string, question []byte) ([]byte, error) {
+	home := p.home(host)
+	if home == "" {
+		return nil, fmt.Errorf("machines.yml has no home of a host %s", host)
+	}
+	cmd := exec.CommandContext(ctx, p.Program[0], append(slices.Clone(p.Program[1:]), "--question")...) //nolint:forbidigo // as start
+	cmd.Stdin = bytes.NewReader(question)
+	p.settle(cmd, home)
+	answer, err := cmd.Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		why, _, _ := strings.Cut(string(failed.Stderr), "\n")
+		err = errors.New(strings.TrimPrefix(why, "relay: "))
+	}
+	return answer, err
 }
 
 // aliveFD is the descriptor of a process's own alive file.

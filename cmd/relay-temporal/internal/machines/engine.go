@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay-temporal/internal/carry"
@@ -31,15 +33,16 @@ type Engine struct {
 	*worker.Local
 	merger *merge.Merger // of the engine of this machine
 
-	o       *engine.Options
-	store   *carry.Store
-	trusted string // what the user has checked out
-	user    order.User
-	hook    []byte
-	jobs    Jobs
-	hosts   *hosts
-	events  engine.Events
-	mayAsk  func(ctx context.Context, a engine.Attempt) (why string)
+	o        *engine.Options
+	store    *carry.Store
+	trusted  string // what the user has checked out
+	user     order.User
+	hook     []byte
+	jobs     Jobs
+	hosts    *hosts
+	settings *settings.Machines
+	events   engine.Events
+	mayAsk   func(ctx context.Context, a engine.Attempt) (why string)
 
 	mu   sync.Mutex
 	done []order.ID // whose orders and results are still in the store
@@ -63,7 +66,7 @@ func New(read func(ctx context.Context) (*settings.Machines, Jobs, error)) engin
 			if err != nil {
 				return of, err
 			}
-			e := &Engine{o: o, jobs: jobs, hosts: newHosts(m.Hosts), events: events}
+			e := &Engine{o: o, jobs: jobs, hosts: newHosts(m.Hosts), settings: m, events: events}
 			e.mayAsk = func(context.Context, engine.Attempt) string { return "" }
 			return e.around(ctx, of, m)
 		}
@@ -76,10 +79,11 @@ func (e *Engine) around(ctx context.Context, of engine.Abilities, m *settings.Ma
 	if e.merger, _ = of.Merger.(*merge.Merger); !ok || e.merger == nil {
 		return of, errors.New("the engine of this machine is not the one that relay has")
 	}
-	repo, err := git.Open(ctx, e.o.Root)
+	store, err := open(ctx, m, e.o.Root)
 	if err != nil {
 		return of, err
 	}
+	repo := store.Repo
 	if e.trusted, err = repo.HeadCommit(ctx); err != nil {
 		return of, err
 	}
@@ -93,16 +97,7 @@ func (e *Engine) around(ctx context.Context, of engine.Abilities, m *settings.Ma
 			return of, fmt.Errorf("the pre-commit hook cannot be sent to hosts: %w", err)
 		}
 	}
-	e.Local, e.store = local, &carry.Store{Repo: repo, URL: m.Remote, Patience: m.Patience}
-	if name, err := e.store.Public(ctx); err != nil || name != "" && !m.PublicRemote {
-		return of, errors.Join(err, &attempts.RefusedError{
-			Reason: "remote in machines.yml is the project's own remote " + name + ": whoever can read that can read transcripts, also later",
-			Hint:   "name a repository that is kept for this, or set public_remote: true",
-		})
-	}
-	if len(m.Hosts) == 0 {
-		return of, &attempts.RefusedError{Reason: "machines.yml names no hosts", Hint: "hosts: [{name: build1, jobs: 2}]"}
-	}
+	e.Local, e.store = local, store
 	of.Engine, of.Lifecycle = e, lifecycle{of.Lifecycle, e}
 	of.AskFirst = func(may func(ctx context.Context, a engine.Attempt) string) { e.mayAsk = may }
 	return of, nil
@@ -143,18 +138,13 @@ type sent struct {
 // sentFile is where it does, in the attempt's folder.
 const sentFile = "host.json"
 
-// Prepare implements [engine.Engine].
-func (e *Engine) Prepare(ctx context.Context, a engine.Attempt) (string, error) {
-	return e.Local.Prepare(ctx, a)
-}
-
 // Run implements [engine.Engine].
 func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	files := relayfiles.Of(e.o.Dir, a)
 	if a.Ended {
 		return e.attach(ctx, a, files)
 	}
-	host, err := e.hosts.take(ctx, e.wanted(a))
+	host, err := e.hosts.take(ctx, e.wanted(a), e.settings.LabelsOf(&a.Task, a.Runner)...)
 	if err != nil {
 		return engine.Result{}, err
 	}
@@ -189,9 +179,10 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	}
 	r, err := e.carryOut(ctx, a, sent{host, o}, message)
 	if failed = err; err != nil {
-		return e.apart(ctx, err)
+		r, err = e.apart(ctx, err)
 	}
-	return r, nil
+	r.Receipt.Host = host
+	return r, err
 }
 
 // stopped is the result of an attempt that was not begun.
@@ -204,11 +195,11 @@ func stopped(why string) (r engine.Result) {
 // this machine stays an error.
 func (e *Engine) apart(ctx context.Context, err error) (engine.Result, error) {
 	_, byGit := errors.AsType[*git.Error](err)
-	lie, lied := errors.AsType[*carry.LieError](err)
+	_, lied := errors.AsType[*carry.LieError](err)
 	switch {
-	case lied:
-		r := stopped(lie.Error())
-		r.Note("host", lie.Error())
+	case lied, ctx.Err() == nil && errors.Is(err, ErrUnknown):
+		r := stopped(err.Error())
+		r.Note("host", err.Error())
 		return r, nil
 	case ctx.Err() != nil, byGit, errors.Is(err, ErrUnknown), errors.Is(err, ErrRefused), errors.Is(err, order.ErrVersion):
 		return stopped(err.Error()), nil //nolint:nilerr // the result says it
@@ -242,13 +233,16 @@ func (e *Engine) attach(ctx context.Context, a engine.Attempt, files relayfiles.
 	e.mu.Unlock()
 	r, err := e.carryOut(ctx, a, s, nil)
 	if err != nil {
-		return e.apart(ctx, err)
+		r, err = e.apart(ctx, err)
 	}
-	return r, nil
+	r.Receipt.Host = s.Host
+	return r, err
 }
 
 // carryOut has a host carry an order out, and takes in what comes of it. A message of nil means that the host has the order.
 func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message []byte) (r engine.Result, err error) {
+	heard := &told{path: filepath.Join(relayfiles.Of(e.o.Dir, a).Folder, relayfiles.ProgressFile)}
+	heard.add("at work on " + s.Host)
 	answer, err := e.jobs.Do(ctx, s.Host, s.Order.ID, message, func(ev engine.Event) {
 		if ev.Task != a.Task.ID {
 			return
@@ -257,9 +251,17 @@ func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message
 			e.events.Record(ctx, ev)
 			return
 		}
+		if ev.Kind == engine.KindActivity {
+			heard.add(ev.Detail.Text)
+		}
 		e.events.Emit(ev)
 	})
 	cause := context.Cause(ctx)
+	lost := cause == nil && errors.Is(err, ErrUnknown)
+	if lost {
+		err = fmt.Errorf("%w; lost at %s, tried again elsewhere", err, time.Now().Format("15:04"))
+		cause = fmt.Errorf("%s: %w", s.Host, err)
+	}
 	whole, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	m, err := e.answer(whole, s, answer, err)
@@ -273,6 +275,9 @@ func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message
 		r = engine.Result{}
 	}
 	err = errors.Join(err, e.settle(ctx, a, s.Order, &r))
+	if lost && strings.Contains(r.Receipt.ErrorSummary, order.ErrStopped.Error()) { // its process has seen that too, and has stopped
+		r.Note("host", cause.Error())
+	}
 	if cause != nil { // the host knows no reason
 		r.Receipt.ErrorSummary = strings.ReplaceAll(r.Receipt.ErrorSummary, order.ErrStopped.Error(), cause.Error())
 	}
@@ -332,6 +337,7 @@ func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m 
 	if r, err = e.store.FetchResult(ctx, carry.Incoming{Epic: e.o.Epic.ID, Order: o, Message: m, Protected: protected}); err != nil {
 		return r, err
 	}
+	_ = os.Remove(filepath.Join(files.Folder, relayfiles.ProgressFile)) // see told
 	if err := e.store.TakeFiles(ctx, e.o.Dir, files.Folder, m); err != nil {
 		return r, err
 	}

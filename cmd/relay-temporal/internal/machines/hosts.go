@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -45,10 +46,10 @@ func newHosts(list []settings.Host) *hosts {
 }
 
 // take waits for a free job, of the host that is wanted or with "" of the one with most free jobs, and returns the host's name; "" when
-// ctx ends. It fails when every host has failed several times in a row.
-func (h *hosts) take(ctx context.Context, wanted string) (name string, err error) {
+// ctx ends. Only hosts with all the labels count. It fails when each of them has failed several times in a row.
+func (h *hosts) take(ctx context.Context, wanted string, labels ...string) (name string, err error) {
 	for {
-		name, rest, changed, err := h.try(wanted)
+		name, rest, changed, err := h.try(wanted, labels)
 		if name != "" || err != nil {
 			return name, err
 		}
@@ -65,13 +66,17 @@ func (h *hosts) take(ctx context.Context, wanted string) (name string, err error
 }
 
 // try takes a job if one is free. Else it returns when to try again at the latest.
-func (h *hosts) try(wanted string) (name string, rest time.Duration, changed <-chan struct{}, err error) {
+func (h *hosts) try(wanted string, labels []string) (name string, rest time.Duration, changed <-chan struct{}, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now, rest := time.Now(), longestRest
-	named := slices.ContainsFunc(h.list, func(one *host) bool { return one.Name == wanted })
+	list := slices.DeleteFunc(slices.Clone(h.list), func(one *host) bool { return !one.Has(labels) })
+	if len(list) == 0 {
+		return "", 0, nil, fmt.Errorf("no host in machines.yml has the labels %s", strings.Join(labels, ", "))
+	}
+	named := slices.ContainsFunc(list, func(one *host) bool { return one.Name == wanted })
 	var best *host
-	for _, one := range h.list {
+	for _, one := range list {
 		if one.failed < mostFailures {
 			err = nil
 			break
@@ -81,7 +86,7 @@ func (h *hosts) try(wanted string) (name string, rest time.Duration, changed <-c
 	if err != nil {
 		return "", 0, nil, err
 	}
-	for _, one := range h.list {
+	for _, one := range list {
 		switch free := one.Jobs - one.busy; {
 		case named && one.Name != wanted, free <= 0:
 		case now.Before(one.until):

@@ -18,6 +18,8 @@ type Jobs interface {
 	//
 	// Errors: ErrUnknown, ErrRefused; others are failures of this machine.
 	Do(ctx context.Context, host string, id order.ID, message []byte, tell func(engine.Event)) (result []byte, err error)
+	// Ask asks a host something beside orders, also one whose jobs are all at work, and returns the message of its answer.
+	Ask(ctx context.Context, host string, question []byte) (answer []byte, err error)
 }
 
 var (

@@ -12,16 +12,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"runtime/debug"
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/command"
 	"relay/epic"
 	"relay/orchestrator/engine"
 )
 
 // Version is that of the messages of this relay.
 const Version = "1.0"
+
+// Relay returns the version of this program.
+func Relay() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
+}
 
 // ErrStopped is why a host stops an attempt. Only the relay that decides knows more.
 var ErrStopped = errors.New("the relay that decides stops it")
@@ -68,10 +77,36 @@ type Result struct {
 	Stays   []string          `json:"stays,omitempty"` // in words, what stays on the host, and why
 }
 
+// Question asks a host something, or to do something, beside orders.
+type Question struct {
+	Version string `json:"version"`
+	What    Kind   `json:"what"`
+	Ref     string `json:"ref,omitempty"`    // About: what to fetch from the git repository
+	Agents  bool   `json:"agents,omitempty"` // About: agents are asked, too
+}
+
+// Kind says which question.
+type Kind string
+
+// Questions.
+const (
+	About Kind = "about" // what would fail an attempt there
+	Drain Kind = "drain" // the worker is to finish what runs, and to take nothing new
+)
+
+// Answer is what a host says.
+type Answer struct {
+	Version string    `json:"version"`
+	Relay   string    `json:"relay"` // version of its relay
+	Git     string    `json:"git,omitempty"`
+	Now     time.Time `json:"now"` // when it was asked, by its clock
+
+	Points []command.Point `json:"points,omitempty"` // of relay check, there
+}
+
 // Contents are what a host needs of an order beside its message. They are files of the order's commit.
 type Contents struct {
 	Options engine.Options // of the run: what is not the host's own
-	Names   []string       // of variables that agents and commands get where the run is
 	Attempt engine.Attempt
 	User    User
 	Hook    []byte // the pre-commit hook of the user; nil: none is to run
@@ -86,10 +121,6 @@ type User struct{ Name, Email string }
 // ContentsOf returns what a host needs of an attempt.
 func ContentsOf(o *engine.Options, a engine.Attempt) Contents {
 	c := Contents{Options: *o, Attempt: a, Epic: o.Epic, Plan: o.Plan}
-	for _, kv := range append(append([]string{}, o.Env...), o.CommandEnv...) {
-		name, _, _ := strings.Cut(kv, "=")
-		c.Names = append(c.Names, name)
-	}
 	var none engine.Options
 	c.Options.Epic, c.Options.Plan = nil, nil
 	takeOwn(&c.Options, &none)
@@ -160,7 +191,7 @@ func Encode(message any) ([]byte, error) {
 }
 
 // Decode reads a message. Its error says what to do about a message of another version.
-func Decode[M Order | Result](text []byte) (m M, err error) {
+func Decode[M Order | Result | Question | Answer](text []byte) (m M, err error) {
 	var head struct{ Version string }
 	if len(text) > MaxMessage {
 		return m, fmt.Errorf("a message of %d bytes: at most %d are read", len(text), MaxMessage)

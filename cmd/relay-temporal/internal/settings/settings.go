@@ -10,22 +10,26 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"gopkg.in/yaml.v3"
 
 	"relay/attempts"
+	"relay/epic"
+	"relay/epic/pattern"
 	"relay/runners"
 )
 
 // Machines are the settings. A repository cannot change them.
 type Machines struct {
-	Remote       string        `yaml:"remote"`        // the git repository that the relay that decides and all hosts reach
-	PublicRemote bool          `yaml:"public_remote"` // Remote may be one of the project's own remotes
-	Patience     time.Duration `yaml:"patience"`      // how long Remote is tried again when it is out of reach
-	Hosts        []Host        `yaml:"hosts"`         // where attempts are carried out
-	Host         Own           `yaml:"host"`          // of this machine, as a host
-	Temporal     *Temporal     `yaml:"temporal"`      // by which orders reach hosts; nil: all hosts are processes on this machine
+	Remote       string              `yaml:"remote"`        // the git repository that the relay that decides and all hosts reach
+	PublicRemote bool                `yaml:"public_remote"` // Remote may be one of the project's own remotes
+	Patience     time.Duration       `yaml:"patience"`      // how long Remote is tried again when it is out of reach
+	Hosts        []Host              `yaml:"hosts"`         // where attempts are carried out
+	Needs        map[string][]string `yaml:"needs"`         // by label of hosts: globs of the files, ids and runners of tasks that need it
+	Host         Own                 `yaml:"host"`          // of this machine, as a host
+	Temporal     *Temporal           `yaml:"temporal"`      // by which orders reach hosts; nil: all hosts are processes on this machine
 }
 
 // Temporal is a Temporal server.
@@ -126,6 +130,11 @@ func Read(environ []string) (*Machines, error) {
 			return refused(wrong)
 		}
 	}
+	for label := range m.Needs {
+		if !slices.ContainsFunc(m.Hosts, func(h Host) bool { return h.Has([]string{label}) }) {
+			return refused("needs: no host has the label " + label)
+		}
+	}
 	seen := map[string]bool{}
 	for i := range m.Hosts {
 		h := &m.Hosts[i]
@@ -138,6 +147,24 @@ func Read(environ []string) (*Machines, error) {
 		seen[h.Name] = true
 	}
 	return m, nil
+}
+
+// Has reports whether a host has all of the labels.
+func (h *Host) Has(labels []string) bool {
+	return !slices.ContainsFunc(labels, func(label string) bool { return !slices.Contains(h.Labels, label) })
+}
+
+// LabelsOf returns the labels that a host needs for a task with a runner.
+func (m *Machines) LabelsOf(t *epic.Task, runner string) (labels []string) {
+	about := append([]string{t.ID, runner}, t.Files...)
+	for label, globs := range m.Needs {
+		if slices.ContainsFunc(globs, func(glob string) bool {
+			return slices.ContainsFunc(about, func(name string) bool { return pattern.Covers(glob, name) })
+		}) {
+			labels = append(labels, label)
+		}
+	}
+	return labels
 }
 
 // CacheDir returns the folder of a host's clones.

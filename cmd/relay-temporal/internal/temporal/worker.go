@@ -27,6 +27,7 @@ type Worker struct {
 	Jobs      int    // attempts at a time
 	Beat      time.Duration
 	Processes *host.Processes
+	Drain     func() // closes the channel that Run was given
 	Log       func(format string, args ...any)
 
 	client client.Client
@@ -105,8 +106,12 @@ func (w *Worker) serve(ctx context.Context, drain <-chan struct{}) error {
 		w.carry(ctx, held{ID: about.ActivityID, Token: about.TaskToken, Message: message, Heartbeat: about.HeartbeatTimeout})
 		return nil, activity.ErrResultPending
 	}, activity.RegisterOptions{Name: activityName})
+	questions := answerer(w)
 	for {
 		err := of.Start()
+		if err == nil {
+			err = questions.Start()
+		}
 		if err == nil {
 			break
 		}
@@ -126,6 +131,7 @@ func (w *Worker) serve(ctx context.Context, drain <-chan struct{}) error {
 	case err = <-broken:
 	}
 	of.Stop()
+	questions.Stop()
 	if err != nil {
 		return fmt.Errorf("the Temporal server does not serve this worker: %w", err)
 	}

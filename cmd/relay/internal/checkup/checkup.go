@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
@@ -40,6 +41,7 @@ type Host struct {
 	RunOptions func(context.Context, *project.Project, *project.Plan) orchestrator.Options // of a run that begins now
 	RunChecks  bool                                                                        // every check is run once
 	Ask        bool                                                                        // every runner and reviewer is sent a request
+	Beyond     cli.Beyond                                                                  // nil: nothing else
 }
 
 // checkup gathers the points. Each step uses what the steps before have found.
@@ -129,6 +131,9 @@ func checkAll(ctx context.Context, c *checkup) {
 	}
 	checkSandbox(ctx, c)
 	checkSleep(ctx, c)
+	if c.host.Beyond != nil {
+		c.host.Beyond(ctx, c.project.Root, c.host.Ask, c.add)
+	}
 	if c.plan != nil && c.host.RunChecks {
 		runChecks(ctx, c)
 	}

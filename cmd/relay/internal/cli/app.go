@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +42,11 @@ type App struct {
 	Engine  string
 	Wire    engine.Wire      // between a run and its engine; nil: none
 	Further []*cobra.Command // of another module
+	Beyond  Beyond           // nil: attempts are carried out on this machine
 }
+
+// Beyond checks what else attempts from the checkout root need, and adds points to those of relay check.
+type Beyond func(ctx context.Context, root string, ask bool, add func(state, name, message, fix string))
 
 // Colour has both outputs coloured as --color and the environment say. It fails for a mistake in --color.
 func (a *App) Colour() error {
