@@ -59,6 +59,8 @@ func (r *ruleset) setCaches(s *Sandbox, home string, works bool) {
 	folder := filepath.Join(s.State, "caches", filepath.Base(s.Slots))
 	own, others := filepath.Join(folder, "checks"), []string(nil)
 	switch {
+	case r.process.Allow != nil && r.process.Role == SetUpFor: // with logins a trial has downloaded what this one has to lack
+		own = filepath.Join(folder, "bare")
 	case r.process.Allow != nil: // agents' code has written the others
 		own = filepath.Join(folder, "trials")
 	case !works: // with what set-up has downloaded

@@ -17,16 +17,17 @@ type Role string
 
 // The roles. A Bare process has no wall: relay asks a program for its version.
 const (
-	Bare     Role = ""
-	Agent    Role = "agent"
-	Reviewer Role = "reviewer" // also an agent that writes a plan: it changes no files
-	Check    Role = "check"
-	SetUp    Role = "setup"
-	SetUpFor Role = "setup of work" // of a commit with agents' work, whose scripts may be theirs: it does not change the user's caches
+	Bare      Role = ""
+	Agent     Role = "agent"
+	Reviewer  Role = "reviewer" // also an agent that writes a plan: it changes no files
+	Check     Role = "check"
+	SetUp     Role = "setup"
+	SetUpFor  Role = "setup of work"             // of a commit with agents' work, whose scripts may be theirs: without logins, it does not change the user's caches
+	SetUpWith Role = "setup of work with logins" // the same with logins, which are refused if a sandbox is required
 )
 
 // IsCommand reports whether processes of the role are set-up commands and checks.
-func (r Role) IsCommand() bool { return r == Check || r == SetUp || r == SetUpFor }
+func (r Role) IsCommand() bool { return r == Check || strings.HasPrefix(string(r), string(SetUp)) }
 
 // secret are files and folders below the home with keys, or with sockets of programs that hold keys. No process sees them.
 var secret = []string{
@@ -36,7 +37,8 @@ var secret = []string{
 	".pgpass", ".terraform.d/credentials.tfrc.json", ".bash_history", ".zsh_history", ".pypirc",
 }
 
-// logins are files below the home with keys of package registries. If a sandbox is required, only set-up sees them.
+// logins are files below the home with keys of package registries. Set-up of agents' work does not see them, nor the ssh agent, unless the
+// user allows it. If a sandbox is required, only set-up sees them.
 var logins = []string{
 	".netrc", ".npmrc", ".config/pip/pip.conf", ".cargo/credentials.toml", ".cargo/credentials", ".m2/settings.xml",
 }
@@ -115,9 +117,9 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.set(Private, "/tmp", "/var/tmp", "/dev/shm", s.Temp)
 	r.set(Hidden, append(below(home, secret...), "/run")...)
 	r.set(ReadOnly, running...)
-	if p.Role == SetUp || p.Role == SetUpFor {
+	if p.Role == SetUp || p.Role == SetUpWith || p.Role == SetUpFor && s.Logins {
 		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))
-	} else if s.Setting == Require { // else its packages need what the user's do
+	} else if p.Role == SetUpFor || s.Setting == Require { // else its packages need what the user's do
 		r.set(Hidden, below(home, logins...)...)
 	}
 	r.setStates(home, s.Kind)

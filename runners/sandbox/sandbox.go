@@ -88,6 +88,7 @@ type Place struct {
 
 	Write, Sockets []string // what all roles may write and connect to besides
 	Checks, Agents []string // hosts that they may reach; nil: all
+	Logins         bool     // set-up of agents' work has the user's logins
 }
 
 // Sandbox makes the walls of a run.
@@ -123,7 +124,7 @@ func (s *Sandbox) Wall(p Process) (*Wall, error) {
 		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
 	}
 	switch outside := slices.ContainsFunc(p.Allow, func(path string) bool { return s.needsOutside(path, p) }); {
-	case outside && s.Setting == Require:
+	case s.Setting == Require && (outside || p.Role == SetUpWith):
 		return nil, ErrUntried
 	case outside:
 		return nil, nil //nolint:nilnil // auto tries it without
@@ -152,7 +153,7 @@ func (s *Sandbox) Holds(cli string) bool {
 
 // needsOutside reports whether a trial of a path runs outside of the sandbox, or not at all if that is required.
 func (s *Sandbox) needsOutside(path string, p Process) bool {
-	if isHost(path) || isSocket(path) {
+	if path == Logins || isHost(path) || isSocket(path) {
 		return isSocket(path) && (s.Setting == Require || guarded.MatchString(path))
 	}
 	_, err := os.Lstat(strings.Replace(path, "~", (&ruleset{process: p}).variable("HOME"), 1)) // relay makes no missing folder for a trial
@@ -162,7 +163,7 @@ func (s *Sandbox) needsOutside(path string, p Process) bool {
 // Allows reports whether the wall of a check lets it use each path and host of a list for which there is a setting. No wall allows all.
 func (s *Sandbox) Allows(refused []string) bool {
 	w, _ := s.Wall(Process{Role: Check, Env: []string{"HOME=" + s.Home}}) // a run that must have one does not begin without
-	return w == nil || Settings(refused) != "" && !slices.ContainsFunc(refused, func(path string) bool {
+	return w == nil || Settings(refused) != "" && (s.Logins || !slices.Contains(refused, Logins)) && !slices.ContainsFunc(refused, func(path string) bool {
 		if isHost(path) {
 			host, port, _ := strings.Cut(path, ":")
 			return w.Alone && !listed(w.Hosts, host, cmp.Or(port, "443"))
