@@ -9,6 +9,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/verdict"
+	"relay/runners/sandbox"
 )
 
 // Asker runs lists of checks, each in a room of its own. It does not repeat checks whose result on a tree is known.
@@ -119,12 +120,18 @@ type listRun struct {
 	tr   *Trouble
 }
 
-// result runs check i, again if one failure of it is not believed.
+// result runs check i, again if one failure of it is not believed, and sees whether it fails for what the sandbox refuses.
 func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	check := l.q.Checks[i]
-	r, err := l.first(ctx, i)
+	r, err := l.Checks.Run(ctx, l.at, check)
 	if err == nil && ctx.Err() == nil && r.Red() && l.q.From != "" && (l.q.Red == nil || !l.q.Red(check, r)) {
 		r, err = l.again(ctx, i, r)
+	}
+	if err == nil && ctx.Err() == nil && r.Red() && (l.q.Mine || l.q.From != "" && !check.OfEpic && r.Run.Seconds < proving.Seconds()) {
+		q, failed := l.q, r.Run
+		q.Checks = checks.On(check.Occasion+checks.OnAllowed, q.Checks[:i+1])
+		failed.Refused = map[bool][]string{true: failed.Refused, false: {sandbox.Unnamed}}[q.Mine] // work has no word in what is tried
+		r.Refused, err = refuses(ctx, l.Trials, q, failed)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -140,16 +147,6 @@ func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	}
 	if r.Changed, err = l.room.PutBack(ctx, check, l.tr); err == nil && !l.tr.Any() && i == len(l.q.Checks)-1 {
 		r.Rewrote, err = l.room.Rewritten(ctx)
-	}
-	return r, err
-}
-
-// first runs check i, and sees whether it fails for what the sandbox refuses.
-func (l *listRun) first(ctx context.Context, i int) (checks.Result, error) {
-	r, err := l.Checks.Run(ctx, l.at, l.q.Checks[i])
-	if q := l.q; err == nil && ctx.Err() == nil && r.Red() && q.Mine {
-		q.Checks = checks.On(q.Checks[i].Occasion+checks.OnAllowed, q.Checks[:i+1])
-		r.Refused, err = refuses(ctx, l.Trials, q, r.Run)
 	}
 	return r, err
 }

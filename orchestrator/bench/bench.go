@@ -182,10 +182,8 @@ func (b *Benches) Provision(
 	if len(b.Checks.Options.Worktree.Setup) == 0 {
 		return b.put(ctx, at, tr)
 	}
-	s := setUp{Benches: b, at: at, ofEpic: ofEpic, role: sandbox.SetUpFor, tr: tr}
-	if at.Commit != "" && at.Commit == b.Mine {
-		s.role = sandbox.SetUp
-	}
+	role := map[bool]sandbox.Role{true: sandbox.SetUp, false: sandbox.SetUpFor}[at.Commit != "" && at.Commit == b.Mine]
+	s := setUp{Benches: b, at: at, ofEpic: ofEpic, role: role, tr: tr}
 	return b.Tools.RunForUser(func() error { return s.repeated(ctx, refill) })
 }
 

@@ -34,7 +34,7 @@ type setUp struct {
 
 // repeated sets the slot up. A failed set-up is repeated after growing pauses, in the slot as refill makes it again.
 func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error) error {
-	if held, ok := s.refused.Load(sandbox.SetUpFor); ok && s.at.Allow == nil { // before an agent is asked for what cannot be checked
+	if held, ok := s.refused.Load("held " + s.at.Attempt.Task.ID); ok && s.at.Allow == nil { // no agent is asked again for what cannot be checked
 		*s.tr = held.(Trouble)
 		return nil
 	}
@@ -90,7 +90,7 @@ func (s *setUp) withLogins(ctx context.Context, q checks.Question, refill func(c
 	*s.tr, s.role, s.try = Trouble{}, sandbox.SetUpWith, s.try+1
 	if err = s.run(ctx); errors.Is(err, sandbox.ErrUntried) {
 		s.tr.Runs, s.tr.Refused = []attempts.CheckRun{failed}, needs
-		s.refused.Store(sandbox.SetUpFor, *s.tr)
+		s.refused.Store("held "+s.at.Attempt.Task.ID, *s.tr)
 		return true, nil
 	}
 	if _, said := s.refused.LoadOrStore(sandbox.SetUpWith, true); !said {

@@ -21,7 +21,7 @@ const Unnamed = "(unnamed)"
 // Logins stands for the user's logins and ssh agent, where set-up needs them.
 const Logins = "agents' work the logins of registries and the ssh agent"
 
-// ErrUntried means that relay would have to run a command outside of the sandbox, which is required, to see what it lacks.
+// ErrUntried means that relay would have to run a command outside of the sandbox to see what it lacks, and that is forbidden or no trial.
 var ErrUntried = errors.New("relay.sandbox is require, so nothing is tried outside")
 
 // refusals matches what shells, tools and languages print about a file that they cannot use: its path stands before the reason or behind

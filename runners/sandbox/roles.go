@@ -246,13 +246,10 @@ func makeMissing(paths []string) {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		switch filepath.Ext(path) {
-		case "":
+		if filepath.Ext(path) == "" {
 			_ = os.MkdirAll(path, 0o700)
-		case ".json", ".jsonc":
-			_ = os.WriteFile(path, []byte("{}\n"), 0o600)
-		default:
-			_ = os.WriteFile(path, nil, 0o600)
+		} else {
+			_ = os.WriteFile(path, []byte(map[bool]string{true: "{}\n"}[strings.HasPrefix(filepath.Ext(path), ".json")]), 0o600)
 		}
 	}
 }

@@ -111,14 +111,10 @@ type Process struct {
 	Write    []string // what it may write besides
 }
 
-func (s *Sandbox) isOutside(p Process) bool {
-	return p.Role.IsCommand() && slices.Contains(s.Outside, p.Run)
-}
-
 // Wall returns the wall for a process; nil if it has none. It fails if a wall is required and there is none.
 func (s *Sandbox) Wall(p Process) (*Wall, error) {
-	if s == nil || s.Setting == Off || p.Role == Bare || s.Setting == Auto && (!s.Holds(p.CLI) || s.isOutside(p)) {
-		return nil, nil //nolint:nilnil // a process without a wall
+	if s == nil || s.Setting == Off || p.Role == Bare || s.Setting == Auto && (!s.Holds(p.CLI) || p.Role.IsCommand() && slices.Contains(s.Outside, p.Run)) {
+		return nil, map[bool]error{true: ErrUntried}[len(p.Allow) > 0] // without a wall, a trial has all that already
 	}
 	if !s.Holds(p.CLI) {
 		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)

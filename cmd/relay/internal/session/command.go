@@ -24,9 +24,9 @@ type command struct {
 	app      *cli.App
 	guardian *process.Guardian
 	stop     *stopper
-	sleep    func() // lets the machine sleep again
-	bare     bool   // the last run before this command had no sandbox
-	logins   bool   // it gave set-up of agents' work the user's logins
+	sleep    func()   // lets the machine sleep again
+	bare     bool     // the last run before this command had no sandbox
+	last     []string // what it said of logins
 	until    time.Time
 	notifier *notify.Notifier
 
@@ -43,7 +43,7 @@ func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Cont
 		return ctx, nil, errors.Join(err, t.Guardian.Close())
 	}
 	c := &command{app: a, guardian: t.Guardian, until: until, sleep: func() {}}
-	c.bare, c.logins = ranBare(ctx, t.Project)
+	c.bare, c.last = ranBare(ctx, t.Project)
 	if t.Project.Config.Relay.InhibitSleep {
 		c.sleep = cli.HoldAwake(ctx, a.Environ, "relay work: "+what)
 	}
