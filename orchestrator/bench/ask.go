@@ -127,11 +127,8 @@ func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	if err == nil && ctx.Err() == nil && r.Red() && l.q.From != "" && (l.q.Red == nil || !l.q.Red(check, r)) {
 		r, err = l.again(ctx, i, r)
 	}
-	if err == nil && ctx.Err() == nil && r.Red() && (l.q.Mine || l.q.From != "" && !check.OfEpic && r.Run.Seconds < proving.Seconds()) {
-		q, failed := l.q, r.Run
-		q.Checks = checks.On(check.Occasion+checks.OnAllowed, q.Checks[:i+1])
-		failed.Refused = map[bool][]string{true: failed.Refused, false: {sandbox.Unnamed}}[q.Mine] // work has no word in what is tried
-		r.Refused, err = refuses(ctx, l.Trials, q, failed)
+	if err == nil {
+		err = l.refused(ctx, i, &r)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -149,6 +146,19 @@ func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 		r.Rewrote, err = l.room.Rewritten(ctx)
 	}
 	return r, err
+}
+
+// refused sees whether check i fails for what the sandbox refuses. Work has no word in what is tried.
+func (l *listRun) refused(ctx context.Context, i int, r *checks.Result) (err error) {
+	q, failed := l.q, r.Run
+	ofWork := q.From != "" && !q.Checks[i].OfEpic && failed.Seconds < proving.Seconds()
+	if ctx.Err() != nil || !r.Red() || !q.Mine && !ofWork {
+		return nil //nolint:nilerr // the run is stopped
+	}
+	q.Checks = checks.On(q.Checks[i].Occasion+checks.OnAllowed, q.Checks[:i+1])
+	failed.Refused = map[bool][]string{true: failed.Refused, false: {sandbox.Unnamed}}[q.Mine]
+	r.Refused, err = refuses(ctx, l.Trials, q, failed)
+	return err
 }
 
 // again repeats check i, which has failed, in the room made new and behind the checks before it: what these make may be what it needs, and

@@ -182,6 +182,10 @@ func (b *Benches) Provision(
 	if len(b.Checks.Options.Worktree.Setup) == 0 {
 		return b.put(ctx, at, tr)
 	}
+	if held, ok := b.refused.Load("held " + at.Attempt.Task.ID); ok && at.Allow == nil { // no agent is asked again for what cannot be checked
+		*tr = held.(Trouble)
+		return nil
+	}
 	role := map[bool]sandbox.Role{true: sandbox.SetUp, false: sandbox.SetUpFor}[at.Commit != "" && at.Commit == b.Mine]
 	s := setUp{Benches: b, at: at, ofEpic: ofEpic, role: role, tr: tr}
 	return b.Tools.RunForUser(func() error { return s.repeated(ctx, refill) })

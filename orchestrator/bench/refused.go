@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -56,17 +57,15 @@ func tryAllowed(ctx context.Context, b *Benches, q checks.Question, failed attem
 		}
 		more = slices.DeleteFunc(tried.Refused, func(path string) bool { return slices.Contains(allow, path) })
 	}
-	if tried.ExitCode != 0 && (tried.ExitCode != untried || sandbox.Words(inside.Refused, "") == "") {
+	if tried.ExitCode != 0 && (tried.ExitCode > math.MinInt || sandbox.Words(inside.Refused, "") == "") {
 		return "", nil
 	}
 	return failed.Name + ": " + plaintext.FirstOf(
 		sandbox.Words(allow, ""), "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)"), nil
 }
 
-// untried is the exit code of a command that only a run outside of the required sandbox could try.
-const untried = -1 << 8
-
-// runAllowed runs the commands of a question with what the sandbox refuses, and returns the last run.
+// runAllowed runs the commands of a question with what the sandbox refuses, and returns the last run; its exit
+// code is the least integer if it would have to be outside of a required sandbox.
 func runAllowed(ctx context.Context, b *Benches, q checks.Question, failed attempts.CheckRun) (last attempts.CheckRun, err error) {
 	var tr Trouble
 	_, _, err = b.asker().run(ctx, q, &tr, func(_ checks.Check, r checks.Result) (bool, error) {
@@ -74,7 +73,7 @@ func runAllowed(ctx context.Context, b *Benches, q checks.Question, failed attem
 		return true, nil
 	})
 	if errors.Is(err, sandbox.ErrUntried) {
-		return attempts.CheckRun{ExitCode: untried}, nil
+		return attempts.CheckRun{ExitCode: math.MinInt}, nil
 	}
 	if tr.Any() {
 		last = append(tr.Runs, failed)[0]

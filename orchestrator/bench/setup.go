@@ -34,10 +34,6 @@ type setUp struct {
 
 // repeated sets the slot up. A failed set-up is repeated after growing pauses, in the slot as refill makes it again.
 func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error) error {
-	if held, ok := s.refused.Load("held " + s.at.Attempt.Task.ID); ok && s.at.Allow == nil { // no agent is asked again for what cannot be checked
-		*s.tr = held.(Trouble)
-		return nil
-	}
 	wait := s.Checks.Options.Limits.Backoff // 1, 4 and 15 s by default
 	pauses := []time.Duration{wait / 30, wait * 2 / 15, wait / 2}
 	for ; ; s.try++ {
@@ -46,10 +42,8 @@ func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error
 			return err
 		}
 		q := checks.Question{Attempt: s.at.Attempt, Logs: s.at.Logs}
-		if s.role == sandbox.SetUpFor {
-			if done, err := s.withLogins(ctx, q, refill); done || err != nil {
-				return err
-			}
+		if done, err := s.withLogins(ctx, q, refill); done || err != nil {
+			return err
 		}
 		refused, err := refuses(ctx, s.Benches, q, s.tr.Runs[0])
 		if s.tr.Refused = refused; err != nil || refused != "" {
@@ -74,9 +68,12 @@ func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error
 	}
 }
 
-// withLogins runs a failed set-up of agents' work again with the user's logins, if set-up of the user's commit needs them. It is done if that
-// succeeds, or if the user has to allow it.
+// withLogins runs a failed set-up of agents' work again with the user's logins, if set-up of the user's commit needs them. It is done if
+// that succeeds, or if the user has to allow it.
 func (s *setUp) withLogins(ctx context.Context, q checks.Question, refill func(context.Context) error) (done bool, err error) {
+	if s.role != sandbox.SetUpFor {
+		return false, nil
+	}
 	failed := s.tr.Runs[0]
 	failed.Name, failed.Refused = "set-up", []string{sandbox.Logins}
 	q.Bare = true

@@ -22,7 +22,7 @@ const (
 	Reviewer  Role = "reviewer" // also an agent that writes a plan: it changes no files
 	Check     Role = "check"
 	SetUp     Role = "setup"
-	SetUpFor  Role = "setup of work"             // of a commit with agents' work, whose scripts may be theirs: without logins, it does not change the user's caches
+	SetUpFor  Role = "setup of work"             // of a commit with agents' work, whose scripts may be theirs: without logins
 	SetUpWith Role = "setup of work with logins" // the same with logins, which are refused if a sandbox is required
 )
 
@@ -37,8 +37,7 @@ var secret = []string{
 	".pgpass", ".terraform.d/credentials.tfrc.json", ".bash_history", ".zsh_history", ".pypirc",
 }
 
-// logins are files below the home with keys of package registries. Set-up of agents' work does not see them, nor the ssh agent, unless the
-// user allows it. If a sandbox is required, only set-up sees them.
+// logins are files below the home with keys of package registries.
 var logins = []string{
 	".netrc", ".npmrc", ".config/pip/pip.conf", ".cargo/credentials.toml", ".cargo/credentials", ".m2/settings.xml",
 }
@@ -117,11 +116,7 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.set(Private, "/tmp", "/var/tmp", "/dev/shm", s.Temp)
 	r.set(Hidden, append(below(home, secret...), "/run")...)
 	r.set(ReadOnly, running...)
-	if p.Role == SetUp || p.Role == SetUpWith || p.Role == SetUpFor && s.Logins {
-		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))
-	} else if p.Role == SetUpFor || s.Setting == Require { // else its packages need what the user's do
-		r.set(Hidden, below(home, logins...)...)
-	}
+	r.setLogins(s, home)
 	r.setStates(home, s.Kind)
 	r.set(Hidden, s.State, s.Slots)
 	if p.Role == Check && p.Dir != s.Root {
@@ -210,6 +205,17 @@ func (r *ruleset) own(s *Sandbox) {
 	}
 	r.set(Writable, filepath.Dir(result), progress)
 	r.set(ReadOnly, r.variable("RELAY_PROMPT"))
+}
+
+// setLogins lets set-up use the user's logins and ssh agent, but not that of agents' work. If a sandbox is not required, agents and checks
+// see logins, too, as their packages may need them.
+func (r *ruleset) setLogins(s *Sandbox, home string) {
+	switch role := r.process.Role; {
+	case role == SetUp || role == SetUpWith || role == SetUpFor && s.Logins:
+		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))
+	case role == SetUpFor || s.Setting == Require:
+		r.set(Hidden, below(home, logins...)...)
+	}
 }
 
 // setStates lets the CLI of an agent write its own state, and hides those of others.

@@ -111,9 +111,13 @@ type Process struct {
 	Write    []string // what it may write besides
 }
 
+func (s *Sandbox) isOutside(p Process) bool {
+	return p.Role.IsCommand() && slices.Contains(s.Outside, p.Run)
+}
+
 // Wall returns the wall for a process; nil if it has none. It fails if a wall is required and there is none.
 func (s *Sandbox) Wall(p Process) (*Wall, error) {
-	if s == nil || s.Setting == Off || p.Role == Bare || s.Setting == Auto && (!s.Holds(p.CLI) || p.Role.IsCommand() && slices.Contains(s.Outside, p.Run)) {
+	if s == nil || s.Setting == Off || p.Role == Bare || s.Setting == Auto && (!s.Holds(p.CLI) || s.isOutside(p)) {
 		return nil, map[bool]error{true: ErrUntried}[len(p.Allow) > 0] // without a wall, a trial has all that already
 	}
 	if !s.Holds(p.CLI) {
@@ -159,12 +163,12 @@ func (s *Sandbox) needsOutside(path string, p Process) bool {
 // Allows reports whether the wall of a check lets it use each path and host of a list for which there is a setting. No wall allows all.
 func (s *Sandbox) Allows(refused []string) bool {
 	w, _ := s.Wall(Process{Role: Check, Env: []string{"HOME=" + s.Home}}) // a run that must have one does not begin without
-	return w == nil || Settings(refused) != "" && (s.Logins || !slices.Contains(refused, Logins)) && !slices.ContainsFunc(refused, func(path string) bool {
+	return w == nil || Settings(refused) != "" && !slices.ContainsFunc(refused, func(path string) bool {
 		if isHost(path) {
 			host, port, _ := strings.Cut(path, ":")
 			return w.Alone && !listed(w.Hosts, host, cmp.Or(port, "443"))
 		}
-		return settingOf(path) != "" && keptFrom(w, strings.Replace(path, "~", s.Home, 1), isSocket(path)) != ""
+		return path == Logins && !s.Logins || settingOf(path) != "" && keptFrom(w, strings.Replace(path, "~", s.Home, 1), isSocket(path)) != ""
 	})
 }
 
