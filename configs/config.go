@@ -73,6 +73,7 @@ type Relay struct {
 	Sandbox            string           `key:"sandbox" is:"off|auto|require"` // a file that git tracks may only make it stricter
 	SandboxWrite       []string         `key:"sandbox_write" is:"place"`      // from the user's own files only, as
 	SandboxSockets     []string         `key:"sandbox_sockets" is:"place"`
+	SandboxLogins      bool             `key:"sandbox_logins"`
 	SandboxNetwork     SandboxNetwork   `key:"sandbox_network"`
 	InhibitSleep       bool             `key:"inhibit_sleep"`
 	Records            Records          `key:"records"`

@@ -42,6 +42,10 @@ func (l *listener) listen(events <-chan engine.Event) {
 			if e.Kind == engine.KindUsage {
 				l.limits.RecordUsage(e)
 			}
+			if e.Kind == engine.KindNote {
+				l.state.noteLater("sandbox", e.Detail.Text)
+				return
+			}
 			l.recordProgress(e)
 			if e.Task == engine.WholeEpic {
 				e.Task = "the epic"

@@ -9,6 +9,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/verdict"
+	"relay/runners/sandbox"
 )
 
 // Asker runs lists of checks, each in a room of its own. It does not repeat checks whose result on a tree is known.
@@ -119,12 +120,15 @@ type listRun struct {
 	tr   *Trouble
 }
 
-// result runs check i, again if one failure of it is not believed.
+// result runs check i, again if one failure of it is not believed, and sees whether it fails for what the sandbox refuses.
 func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	check := l.q.Checks[i]
-	r, err := l.first(ctx, i)
+	r, err := l.Checks.Run(ctx, l.at, check)
 	if err == nil && ctx.Err() == nil && r.Red() && l.q.From != "" && (l.q.Red == nil || !l.q.Red(check, r)) {
 		r, err = l.again(ctx, i, r)
+	}
+	if err == nil {
+		err = l.refused(ctx, i, &r)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -144,14 +148,17 @@ func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	return r, err
 }
 
-// first runs check i, and sees whether it fails for what the sandbox refuses.
-func (l *listRun) first(ctx context.Context, i int) (checks.Result, error) {
-	r, err := l.Checks.Run(ctx, l.at, l.q.Checks[i])
-	if q := l.q; err == nil && ctx.Err() == nil && r.Red() && q.Mine {
-		q.Checks = checks.On(q.Checks[i].Occasion+checks.OnAllowed, q.Checks[:i+1])
-		r.Refused, err = refuses(ctx, l.Trials, q, r.Run)
+// refused sees whether check i fails for what the sandbox refuses. Work has no word in what is tried.
+func (l *listRun) refused(ctx context.Context, i int, r *checks.Result) (err error) {
+	q, failed := l.q, r.Run
+	ofWork := q.From != "" && !q.Checks[i].OfEpic && failed.Seconds < proving.Seconds()
+	if ctx.Err() != nil || !r.Red() || !q.Mine && !ofWork {
+		return nil //nolint:nilerr // the run is stopped
 	}
-	return r, err
+	q.Checks = checks.On(q.Checks[i].Occasion+checks.OnAllowed, q.Checks[:i+1])
+	failed.Refused = map[bool][]string{true: failed.Refused, false: {sandbox.Unnamed}}[q.Mine]
+	r.Refused, err = refuses(ctx, l.Trials, q, failed)
+	return err
 }
 
 // again repeats check i, which has failed, in the room made new and behind the checks before it: what these make may be what it needs, and

@@ -23,6 +23,7 @@ import (
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/provision"
 	"relay/reanchor/git"
+	"relay/runners/sandbox"
 )
 
 // Benches runs checks in clean checkouts of a commit. It does not repeat checks whose result on a tree is known.
@@ -97,7 +98,7 @@ func (s *slotBench) Enter(ctx context.Context, tr *Trouble) (at checks.Location,
 		return at, err
 	}
 	at = checks.Location{Attempt: s.q.Attempt, Logs: s.q.Logs, Dir: s.dir, Allow: s.q.Allow}
-	if len(s.q.Lay) == 0 {
+	if len(s.q.Lay) == 0 && (!s.q.Bare || slices.Contains(s.q.Allow, sandbox.Logins)) {
 		at.Commit = s.q.Commit
 	}
 	at.Env = func(env []string) []string { return Env(s.b.Checks.Options, at.Dir, env) }
@@ -181,7 +182,12 @@ func (b *Benches) Provision(
 	if len(b.Checks.Options.Worktree.Setup) == 0 {
 		return b.put(ctx, at, tr)
 	}
-	s := setUp{Benches: b, at: at, ofEpic: ofEpic, tr: tr}
+	if held, ok := b.refused.Load("held " + at.Attempt.Task.ID); ok && at.Allow == nil { // no agent is asked again for what cannot be checked
+		*tr = held.(Trouble)
+		return nil
+	}
+	role := map[bool]sandbox.Role{true: sandbox.SetUp, false: sandbox.SetUpFor}[at.Commit != "" && at.Commit == b.Mine]
+	s := setUp{Benches: b, at: at, ofEpic: ofEpic, role: role, tr: tr}
 	return b.Tools.RunForUser(func() error { return s.repeated(ctx, refill) })
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -36,35 +37,44 @@ func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts
 // tryAllowed runs the command in the sandbox, and then with what it was refused. It begins with the sandbox alone: a trial that passes may
 // leave what the next one needs.
 func tryAllowed(ctx context.Context, b *Benches, q checks.Question, failed attempts.CheckRun) (words string, err error) {
+	if slices.Equal(failed.Refused, []string{sandbox.Unnamed}) { // most often it fails outside, too
+		q.Allow = failed.Refused
+		if out, err := runAllowed(ctx, b, q, failed); err != nil || out.ExitCode != 0 {
+			return "", err
+		}
+	}
 	q.Allow = []string{}
 	inside, err := runAllowed(ctx, b, q, failed)
 	if err != nil || inside.ExitCode == 0 {
 		return "", err
 	}
-	allow, tried, untried := []string{}, inside, false
+	allow, tried := []string{}, inside
 	for more := failed.Refused; len(more) > 0 && len(allow) < 5; { // none after a trial that passes, or that is not made
 		allow = append(allow, more...)
 		q.Allow = allow
-		tried, err = runAllowed(ctx, b, q, failed)
-		if untried = errors.Is(err, sandbox.ErrUntried); err != nil && !untried {
+		if tried, err = runAllowed(ctx, b, q, failed); err != nil {
 			return "", err
 		}
 		more = slices.DeleteFunc(tried.Refused, func(path string) bool { return slices.Contains(allow, path) })
 	}
-	if tried.ExitCode != 0 && (!untried || sandbox.Words(inside.Refused, "") == "") {
+	if tried.ExitCode != 0 && (tried.ExitCode > math.MinInt || sandbox.Words(inside.Refused, "") == "") {
 		return "", nil
 	}
-	without := "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)"
-	return failed.Name + ": " + plaintext.FirstOf(sandbox.Words(allow, ""), without), nil
+	return failed.Name + ": " + plaintext.FirstOf(
+		sandbox.Words(allow, ""), "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)"), nil
 }
 
-// runAllowed runs the commands of a question with what the sandbox refuses, and returns the last run.
+// runAllowed runs the commands of a question with what the sandbox refuses, and returns the last run; its exit
+// code is the least integer if it would have to be outside of a required sandbox.
 func runAllowed(ctx context.Context, b *Benches, q checks.Question, failed attempts.CheckRun) (last attempts.CheckRun, err error) {
 	var tr Trouble
 	_, _, err = b.asker().run(ctx, q, &tr, func(_ checks.Check, r checks.Result) (bool, error) {
 		last = r.Run
 		return true, nil
 	})
+	if errors.Is(err, sandbox.ErrUntried) {
+		return attempts.CheckRun{ExitCode: math.MinInt}, nil
+	}
 	if tr.Any() {
 		last = append(tr.Runs, failed)[0]
 	}

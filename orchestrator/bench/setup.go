@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -25,6 +26,7 @@ type setUp struct {
 	*Benches
 	at     checks.Location
 	ofEpic bool
+	role   sandbox.Role
 	tr     *Trouble
 	try    int    // from 0
 	failed string // how a command ended at the last try
@@ -39,7 +41,11 @@ func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error
 		if err := s.run(ctx); err != nil || len(s.tr.Runs) == 0 || s.try >= len(pauses) || s.at.Allow != nil {
 			return err
 		}
-		refused, err := refuses(ctx, s.Benches, checks.Question{Attempt: s.at.Attempt, Logs: s.at.Logs}, s.tr.Runs[0])
+		q := checks.Question{Attempt: s.at.Attempt, Logs: s.at.Logs}
+		if done, err := s.withLogins(ctx, q, refill); done || err != nil {
+			return err
+		}
+		refused, err := refuses(ctx, s.Benches, q, s.tr.Runs[0])
 		if s.tr.Refused = refused; err != nil || refused != "" {
 			return err
 		}
@@ -62,18 +68,46 @@ func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error
 	}
 }
 
+// withLogins runs a failed set-up of agents' work again with the user's logins, if set-up of the user's commit needs them. It is done if
+// that succeeds, or if the user has to allow it.
+func (s *setUp) withLogins(ctx context.Context, q checks.Question, refill func(context.Context) error) (done bool, err error) {
+	if s.role != sandbox.SetUpFor {
+		return false, nil
+	}
+	failed := s.tr.Runs[0]
+	failed.Name, failed.Refused = "set-up", []string{sandbox.Logins}
+	q.Bare = true
+	needs, err := refuses(ctx, s.Benches, q, failed)
+	if err != nil || needs == "" {
+		return false, err
+	}
+	if err := refill(ctx); err != nil {
+		return false, err
+	}
+	*s.tr, s.role, s.try = Trouble{}, sandbox.SetUpWith, s.try+1
+	if err = s.run(ctx); errors.Is(err, sandbox.ErrUntried) {
+		s.tr.Runs, s.tr.Refused = []attempts.CheckRun{failed}, needs
+		s.refused.Store("held "+s.at.Attempt.Task.ID, *s.tr)
+		return true, nil
+	}
+	if _, said := s.refused.LoadOrStore(sandbox.SetUpWith, true); !said {
+		s.Checks.Emit(engine.Event{Task: s.at.Attempt.Task.ID, Kind: engine.KindNote, Detail: runners.Event{Text: LoginsGiven}})
+	}
+	return len(s.tr.Runs) == 0, err
+}
+
+// LoginsGiven is said once in a run.
+const LoginsGiven = "sandbox: set-up of agents' work has your registry logins and ssh agent, as it fails without, on your commit, too"
+
 // run puts the files and runs the commands, until one fails.
 func (s *setUp) run(ctx context.Context) error {
 	if err := s.put(ctx, s.at, s.tr); err != nil || s.tr.Any() {
 		return err
 	}
-	o, role := s.Checks.Options, sandbox.SetUp
-	if s.at.Commit == "" || s.at.Commit != s.Mine {
-		role = sandbox.SetUpFor
-	}
+	o := s.Checks.Options
 	for i, line := range o.Worktree.Setup {
 		req := command.ShellRequest{
-			Mark: s.at.Attempt.Mark(), Role: role, Allow: s.at.Allow, Dir: s.at.Dir, Run: line,
+			Mark: s.at.Attempt.Mark(), Role: s.role, Allow: s.at.Allow, Dir: s.at.Dir, Run: line,
 			Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)), Wall: o.Worktree.SetupWall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
 			Log: filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup.log", i+1)),
 		}

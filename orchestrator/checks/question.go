@@ -22,6 +22,7 @@ type Question struct {
 	Takes   func(path string) bool   // which rewritten files a work takes in; nil: lock files of package managers
 	Mine    bool                     // the commands are the user's: what the sandbox refuses them is tried
 	Allow   []string                 // as in Location
+	Bare    bool                     // set-up has the user's logins only if Allow names them
 	Anew    bool                     // nothing that is known is believed, and what is said is not remembered
 }
 

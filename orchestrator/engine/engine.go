@@ -235,6 +235,7 @@ const (
 	KindSettingUp EventKind = "setting_up" // set-up commands run; the event's text is the command
 	KindChecking  EventKind = "checking"   // acceptance commands run; the event's text is the command's name
 	KindReviewing EventKind = "reviewing"  // a reviewer is asked
+	KindNote      EventKind = "note"       // what a person should know of the run
 	KindMending   EventKind = "mending"    // the agent is given what reviewers found; the event's text is the round
 )
 

@@ -99,7 +99,7 @@ var machineRows = []row{
 	{
 		Cause: causeRefused, Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
 		Seen: "a set-up command, or a check without which nothing would prove the work, fails in the sandbox on a commit without agents' work, " +
-			"and succeeds there with what its output says that the sandbox refuses; `require` does not try what has no setting",
+			"and succeeds there with what its output says that the sandbox refuses, or with the user's logins; `require` tries only what has a setting",
 		Often: "once in the sandbox, once with that allowed",
 		Lifts: "the settings that its words name",
 		holds: func(e *Evidence) bool { return e.mishap().Refused != "" },

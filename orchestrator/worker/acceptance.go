@@ -127,7 +127,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
+		f.Receipt.Checks, tr.Refused = append(f.Receipt.Checks, after.Run), after.Refused
 		t.ev.Checks.Runs, t.ev.Checks.Mishap = append(t.ev.Checks.Runs, run), tr.Mishap
 		return verdict.Stands(&t.ev), nil
 	})

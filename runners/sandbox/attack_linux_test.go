@@ -109,6 +109,7 @@ var attacks = map[string]struct {
 }{
 	"read a key":                         {role: sandbox.Agent, script: `cat ~/.ssh/id`},
 	"read a login":                       {role: sandbox.Agent, script: `cat ~/.netrc`},
+	"read a login in set-up of work":     {role: sandbox.SetUpFor, script: `cat ~/.netrc`},
 	"read a login in a check":            {role: sandbox.Check, script: `cat ~/.netrc ~/.claude.json | sed s/kept/secret/`},
 	"read the checkout in a check":       {role: sandbox.Check, script: `sed s/kept/secret/ $ALL/checkout/a`},
 	"read the ledger in a check":         {role: sandbox.Check, script: `cat $ALL/checkout/.agents-os/relay/ledger`},

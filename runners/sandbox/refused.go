@@ -18,7 +18,10 @@ import (
 // Unnamed stands for a refusal in output that names no path.
 const Unnamed = "(unnamed)"
 
-// ErrUntried means that relay would have to run a command outside of the sandbox, which is required, to see what it lacks.
+// Logins stands for the user's logins and ssh agent, where set-up needs them.
+const Logins = "agents' work the logins of registries and the ssh agent"
+
+// ErrUntried means that relay would have to run a command outside of the sandbox to see what it lacks, and that is forbidden or no trial.
 var ErrUntried = errors.New("relay.sandbox is require, so nothing is tried outside")
 
 // refusals matches what shells, tools and languages print about a file that they cannot use: its path stands before the reason or behind
@@ -106,13 +109,11 @@ func keptFrom(w *Wall, path string, missing bool) string {
 // Settings returns the line of the configuration that allows what was refused; "": there is none. It leaves out guarded paths.
 func Settings(refused []string) string {
 	var set []string
-	for _, name := range []string{"sandbox_sockets", "sandbox_write", "sandbox_network"} {
+	for _, setting := range []string{"sandbox_sockets: [$]", "sandbox_write: [$]", "sandbox_network: {checks: [$]}", "sandbox_logins: true"} {
+		name, _, _ := strings.Cut(setting, ":")
 		list := slices.DeleteFunc(slices.Clone(refused), func(path string) bool { return settingOf(path) != name })
-		switch {
-		case len(list) > 0 && name == "sandbox_network":
-			set = append(set, name+": {checks: ["+strings.Join(list, ", ")+"]}")
-		case len(list) > 0:
-			set = append(set, name+": ["+strings.Join(list, ", ")+"]")
+		if len(list) > 0 {
+			set = append(set, strings.Replace(setting, "$", strings.Join(list, ", "), 1))
 		}
 	}
 	return strings.TrimSuffix("relay: {"+strings.Join(set, ", ")+"}", "relay: {}")
@@ -123,6 +124,8 @@ func settingOf(path string) string {
 	switch {
 	case isHost(path):
 		return "sandbox_network"
+	case path == Logins:
+		return "sandbox_logins"
 	case guarded.MatchString(path):
 		return ""
 	case isSocket(path):

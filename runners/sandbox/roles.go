@@ -17,16 +17,17 @@ type Role string
 
 // The roles. A Bare process has no wall: relay asks a program for its version.
 const (
-	Bare     Role = ""
-	Agent    Role = "agent"
-	Reviewer Role = "reviewer" // also an agent that writes a plan: it changes no files
-	Check    Role = "check"
-	SetUp    Role = "setup"
-	SetUpFor Role = "setup of work" // of a commit with agents' work, whose scripts may be theirs: it does not change the user's caches
+	Bare      Role = ""
+	Agent     Role = "agent"
+	Reviewer  Role = "reviewer" // also an agent that writes a plan: it changes no files
+	Check     Role = "check"
+	SetUp     Role = "setup"
+	SetUpFor  Role = "setup of work"             // of a commit with agents' work, whose scripts may be theirs: without logins
+	SetUpWith Role = "setup of work with logins" // the same with logins, which are refused if a sandbox is required
 )
 
 // IsCommand reports whether processes of the role are set-up commands and checks.
-func (r Role) IsCommand() bool { return r == Check || r == SetUp || r == SetUpFor }
+func (r Role) IsCommand() bool { return r == Check || strings.HasPrefix(string(r), string(SetUp)) }
 
 // secret are files and folders below the home with keys, or with sockets of programs that hold keys. No process sees them.
 var secret = []string{
@@ -36,7 +37,7 @@ var secret = []string{
 	".pgpass", ".terraform.d/credentials.tfrc.json", ".bash_history", ".zsh_history", ".pypirc",
 }
 
-// logins are files below the home with keys of package registries. If a sandbox is required, only set-up sees them.
+// logins are files below the home with keys of package registries.
 var logins = []string{
 	".netrc", ".npmrc", ".config/pip/pip.conf", ".cargo/credentials.toml", ".cargo/credentials", ".m2/settings.xml",
 }
@@ -115,11 +116,7 @@ func (s *Sandbox) rules(p Process) *ruleset {
 	r.set(Private, "/tmp", "/var/tmp", "/dev/shm", s.Temp)
 	r.set(Hidden, append(below(home, secret...), "/run")...)
 	r.set(ReadOnly, running...)
-	if p.Role == SetUp || p.Role == SetUpFor {
-		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))
-	} else if s.Setting == Require { // else its packages need what the user's do
-		r.set(Hidden, below(home, logins...)...)
-	}
+	r.setLogins(s, home)
 	r.setStates(home, s.Kind)
 	r.set(Hidden, s.State, s.Slots)
 	if p.Role == Check && p.Dir != s.Root {
@@ -210,6 +207,17 @@ func (r *ruleset) own(s *Sandbox) {
 	r.set(ReadOnly, r.variable("RELAY_PROMPT"))
 }
 
+// setLogins lets set-up use the user's logins and ssh agent, but not that of agents' work. If a sandbox is not required, agents and checks
+// see logins, too, as their packages may need them.
+func (r *ruleset) setLogins(s *Sandbox, home string) {
+	switch role := r.process.Role; {
+	case role == SetUp || role == SetUpWith || role == SetUpFor && s.Logins:
+		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))
+	case role == SetUpFor || s.Setting == Require:
+		r.set(Hidden, below(home, logins...)...)
+	}
+}
+
 // setStates lets the CLI of an agent write its own state, and hides those of others.
 func (r *ruleset) setStates(home string, kind Kind) {
 	for _, cli := range slices.Sorted(maps.Keys(states)) {
@@ -244,13 +252,10 @@ func makeMissing(paths []string) {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		switch filepath.Ext(path) {
-		case "":
+		if filepath.Ext(path) == "" {
 			_ = os.MkdirAll(path, 0o700)
-		case ".json", ".jsonc":
-			_ = os.WriteFile(path, []byte("{}\n"), 0o600)
-		default:
-			_ = os.WriteFile(path, nil, 0o600)
+		} else {
+			_ = os.WriteFile(path, []byte(map[bool]string{true: "{}\n"}[strings.HasPrefix(filepath.Ext(path), ".json")]), 0o600)
 		}
 	}
 }

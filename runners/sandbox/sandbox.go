@@ -88,6 +88,7 @@ type Place struct {
 
 	Write, Sockets []string // what all roles may write and connect to besides
 	Checks, Agents []string // hosts that they may reach; nil: all
+	Logins         bool     // set-up of agents' work has the user's logins
 }
 
 // Sandbox makes the walls of a run.
@@ -117,13 +118,13 @@ func (s *Sandbox) isOutside(p Process) bool {
 // Wall returns the wall for a process; nil if it has none. It fails if a wall is required and there is none.
 func (s *Sandbox) Wall(p Process) (*Wall, error) {
 	if s == nil || s.Setting == Off || p.Role == Bare || s.Setting == Auto && (!s.Holds(p.CLI) || s.isOutside(p)) {
-		return nil, nil //nolint:nilnil // a process without a wall
+		return nil, map[bool]error{true: ErrUntried}[len(p.Allow) > 0] // without a wall, a trial has all that already
 	}
 	if !s.Holds(p.CLI) {
 		return nil, fmt.Errorf("relay.sandbox is require, and no sandbox starts for %s: %s", cmp.Or(p.CLI, string(p.Role)), s.Why)
 	}
 	switch outside := slices.ContainsFunc(p.Allow, func(path string) bool { return s.needsOutside(path, p) }); {
-	case outside && s.Setting == Require:
+	case s.Setting == Require && (outside || p.Role == SetUpWith):
 		return nil, ErrUntried
 	case outside:
 		return nil, nil //nolint:nilnil // auto tries it without
@@ -152,7 +153,7 @@ func (s *Sandbox) Holds(cli string) bool {
 
 // needsOutside reports whether a trial of a path runs outside of the sandbox, or not at all if that is required.
 func (s *Sandbox) needsOutside(path string, p Process) bool {
-	if isHost(path) || isSocket(path) {
+	if path == Logins || isHost(path) || isSocket(path) {
 		return isSocket(path) && (s.Setting == Require || guarded.MatchString(path))
 	}
 	_, err := os.Lstat(strings.Replace(path, "~", (&ruleset{process: p}).variable("HOME"), 1)) // relay makes no missing folder for a trial
@@ -167,7 +168,7 @@ func (s *Sandbox) Allows(refused []string) bool {
 			host, port, _ := strings.Cut(path, ":")
 			return w.Alone && !listed(w.Hosts, host, cmp.Or(port, "443"))
 		}
-		return settingOf(path) != "" && keptFrom(w, strings.Replace(path, "~", s.Home, 1), isSocket(path)) != ""
+		return path == Logins && !s.Logins || settingOf(path) != "" && keptFrom(w, strings.Replace(path, "~", s.Home, 1), isSocket(path)) != ""
 	})
 }
 

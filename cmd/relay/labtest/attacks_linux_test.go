@@ -30,7 +30,7 @@ func TestAttacks(t *testing.T) {
 			}
 			for _, list := range nightsOf(wall) {
 				name := "together"
-				if len(list) == 1 {
+				if len(list) == 1 || list[0].setUp {
 					name = list[0].name
 				}
 				t.Run(wall+"/"+user+"/"+name, func(t *testing.T) {
@@ -50,11 +50,14 @@ func TestAttacks(t *testing.T) {
 
 // nightsOf returns the attacks of each run.
 func nightsOf(wall string) [][]attack {
-	nights := [][]attack{nil}
+	nights := [][]attack{nil, nil}
 	for _, a := range attacks {
-		if a.alone || a.fatal && wall == "off" {
+		switch {
+		case a.alone || a.fatal && wall == "off":
 			nights = append(nights, []attack{a})
-		} else {
+		case a.setUp:
+			nights[1] = append(nights[1], a)
+		default:
 			nights[0] = append(nights[0], a)
 		}
 	}
@@ -92,7 +95,7 @@ func (a *arena) night(list []attack) {
 	cmd := exec.CommandContext(ctx, "bwrap", a.outside(list[0].name == diskFilled)...)
 	cmd.Env = []string{
 		"PATH=/mnt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/mnt/home", "LC_ALL=C.UTF-8", "TMPDIR=/mnt/temp",
-		"RELAY_INHIBIT_SLEEP=false", "RELAY_DISK_FLOOR_MIB=0", "RELAY_MEMORY_FLOOR_MIB=0", "JOBS=2",
+		"RELAY_INHIBIT_SLEEP=false", "RELAY_DISK_FLOOR_MIB=0", "RELAY_MEMORY_FLOOR_MIB=0", "JOBS=2", "SSH_AUTH_SOCK=/run/user/service",
 	}
 	if a.wall == "off" { // attacks must not meet
 		cmd.Env = append(cmd.Env, "JOBS=1")
@@ -168,6 +171,9 @@ func (a *arena) furnish(list []attack) {
 		if each.harm == "" {
 			files["rows/"+each.id()+".harm"] = "grep -rqs SECRET /mnt/work/.agents-os/relay/runs/*/" + each.id()
 		}
+		if each.setUp {
+			checks = ", checks: [test -d committed]"
+		}
 		if each.check {
 			checks = ", checks: [\"sh /mnt/rows/" + each.id() + ".sh; true\"]"
 		}
@@ -181,7 +187,11 @@ func (a *arena) furnish(list []attack) {
 	if list[0].alone {
 		reviewer = "ann"
 	}
-	fmt.Fprintf(&settings, attackSettings, setting, reviewer)
+	setUp := ""
+	if list[0].setUp {
+		setUp = `"for each in $(ls committed); do sh /mnt/rows/$each.sh; done; true"`
+	}
+	fmt.Fprintf(&settings, attackSettings, setting, reviewer, setUp)
 	files["home/.config/relay/agents.yml"], files["work/.agents-os/relay/epic.yml"] = settings.String(), plan.String()
 	files["work/.agents-os/relay/.gitignore"] = "*\n"
 	for name, text := range files {

@@ -31,6 +31,7 @@ type attack struct {
 	want results
 
 	check bool // an acceptance command does it
+	setUp bool // the set-up of its work does it, in a run of those alone
 	fatal bool // without a sandbox other tasks do not survive it
 	alone bool // it has a run of its own in any case, with a reviewer
 	other bool // of another user: the test needs root for it
@@ -88,6 +89,7 @@ const attackSettings = `relay:
   runners: [mine]
   sandbox: %s
   review: {provider: %s}
+  worktree: {setup: [%s]}
   stop_grace_seconds: 0.3
   linger_seconds: 1
   backoff_seconds: 0.02
@@ -97,7 +99,8 @@ const attackSettings = `relay:
 `
 
 const attacker = `cat > /dev/null
-[ ! -e /mnt/rows/$RELAY_TASK.sh ] || grep -q "$RELAY_TASK.sh; true" "$RELAY_PROMPT" || sh /mnt/rows/$RELAY_TASK.sh
+[ ! -e /mnt/rows/$RELAY_TASK.sh ] || grep -q -e "$RELAY_TASK.sh; true" -e "test -d committed" "$RELAY_PROMPT" || sh /mnt/rows/$RELAY_TASK.sh
+! grep -q "test -d committed" "$RELAY_PROMPT" || { mkdir -p committed; echo x > committed/$RELAY_TASK; }
 echo x > $RELAY_TASK.txt; git add -A; git commit -qm "$RELAY_TASK: Done"
 exit 0
 `
@@ -153,6 +156,8 @@ var attacks = []attack{
 	{name: "reads keys", does: `cat ~/.ssh/id`, want: results{open, stopped, stopped}},
 	{name: "reads keys, as a check", does: `cat ~/.ssh/id`, check: true, want: results{open, stopped, stopped}},
 	{name: "reads the login of a registry (`~/.npmrc`; `auto` allows that)", does: `sed s/kept/SECRET/ ~/.npmrc`, want: results{open, stopped, stopped}},
+	{name: "has set-up read it (a committed script, `postinstall`)", does: "sed s/kept/SECRET/ ~/.npmrc", setUp: true, want: results{open, stopped, stopped}},
+	{name: "has set-up use the ssh agent", does: `python3 -c 'import os, socket; s = socket.socket(socket.AF_UNIX); s.connect(os.environ["SSH_AUTH_SOCK"]); s.send(b"echo evil > /mnt/home/asked"); s.recv(1)'`, harm: `test -e home/asked`, setUp: true, want: results{open, open, stopped}},
 	{name: "changes packages in the user's caches (`~/go/pkg/mod`)", does: `chmod -R u+w ~/go; echo evil > ~/go/pkg/mod/a@v1/a.go; echo evil > "$GOMODCACHE/a@v1/a.go"`, harm: `grep evil home/go/pkg/mod/a@v1/a.go`, want: results{open, stopped, stopped}},
 	{name: "reads the environment of relay and its guardian", does: `cat /proc/[0-9]*/environ | tr '\0' '\n' | grep SOME_SERVICE_TOKEN`, want: results{exceptRoot, stopped, stopped}},
 	{name: "reads their memory", does: `for p in /proc/[0-9]*; do case $(cat $p/comm) in relay) (: < $p/mem) && echo SECRET;; esac; done`, want: results{exceptRoot, stopped, stopped}},

@@ -36,7 +36,7 @@ func Sandbox(ctx context.Context, p *project.Project) *sandbox.Sandbox {
 		Root: p.Root, Git: p.Git.CommonDir(), Folder: p.Home, Slots: p.Worktrees().Dir, State: project.StateDir(environ), Temp: os.TempDir(),
 		Hook: project.CommitHook(ctx, p), Write: inHome(p, c.SandboxWrite), Sockets: inHome(p, c.SandboxSockets),
 		Checks: configs.Hosts(c.SandboxNetwork.Checks), Agents: configs.Hosts(c.SandboxNetwork.Agents),
-		Home: runners.Variable(environ, "HOME"),
+		Home: runners.Variable(environ, "HOME"), Logins: c.SandboxLogins,
 	}
 	return p.Sandbox
 }

@@ -24,8 +24,9 @@ type command struct {
 	app      *cli.App
 	guardian *process.Guardian
 	stop     *stopper
-	sleep    func() // lets the machine sleep again
-	bare     bool   // the last run before this command had no sandbox
+	sleep    func()   // lets the machine sleep again
+	bare     bool     // the last run before this command had no sandbox
+	last     []string // what it said of logins
 	until    time.Time
 	notifier *notify.Notifier
 
@@ -41,7 +42,8 @@ func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Cont
 	if err = cmp.Or(err, trust.Ask(ctx, a, t.Project, false)); err != nil {
 		return ctx, nil, errors.Join(err, t.Guardian.Close())
 	}
-	c := &command{app: a, guardian: t.Guardian, until: until, sleep: func() {}, bare: ranBare(ctx, t.Project)}
+	c := &command{app: a, guardian: t.Guardian, until: until, sleep: func() {}}
+	c.bare, c.last = ranBare(ctx, t.Project)
 	if t.Project.Config.Relay.InhibitSleep {
 		c.sleep = cli.HoldAwake(ctx, a.Environ, "relay work: "+what)
 	}

@@ -15,27 +15,26 @@ import (
 	"relay/orchestrator"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/report"
 	"relay/orchestrator/view"
 	"relay/runners/sandbox"
 )
 
 // ranBare reports whether the last run of this checkout that ended had no sandbox, or commands outside of it, which may need what it
-// refuses.
-func ranBare(ctx context.Context, p *project.Project) (bare bool) {
-	if p.Config.Relay.Sandbox != sandbox.Auto {
-		return false
-	}
-	var last struct{ Runs []view.OneRun }
-	report, err := os.ReadFile(filepath.Join(project.LastEnded(ctx, p), "report.json"))
-	_ = json.Unmarshal(report, &last) // what cannot be read tells of no sandbox
-	return err == nil && !slices.ContainsFunc(last.Runs, func(r view.OneRun) bool { return r.Sandbox != "" })
+// refuses. It returns besides what that run said of the logins that it gave to set-up.
+func ranBare(ctx context.Context, p *project.Project) (bare bool, said []string) {
+	var last report.Report
+	text, err := os.ReadFile(filepath.Join(project.LastEnded(ctx, p), "report.json"))
+	_ = json.Unmarshal(text, &last) // what cannot be read tells of no sandbox
+	said = each.Where(last.Notes, func(n view.Note) (string, bool) { return n.Text + ": in the last run", n.Text == bench.LoginsGiven })
+	return err == nil && !slices.ContainsFunc(last.Runs, func(r view.OneRun) bool { return r.Sandbox != "" }), said
 }
 
 // tryInside has the set-up and the checks that fail only in the sandbox run outside until this relay work ends, if the last run was bare.
 // It tries them on what the run begins from, before an agent has worked. It returns what to say of it.
 func tryInside(ctx context.Context, s *session, o *orchestrator.Options) (remarks []string) {
 	box := cli.Sandbox(ctx, s.project)
-	if !s.command.bare || s.reloads > 0 || !box.Holds("") {
+	if !s.command.bare || s.reloads > 0 || !box.Holds("") || box.Setting != sandbox.Auto {
 		return nil
 	}
 	if o.Isolation != engine.IsolationWorktree { // a trial would change the checkout before the run begins

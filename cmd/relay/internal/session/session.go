@@ -129,7 +129,7 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 		options.HeldBy = string(box.Kind)
 	}
 	if posture := cli.Posture(ctx, s.project, s.plan.Epic.Tasks); posture != "" {
-		options.Remarks = append(append(options.Remarks, "sandbox: "+posture), tryInside(ctx, s, &options)...)
+		options.Remarks = append(append(options.Remarks, append(s.command.last, "sandbox: "+posture)...), tryInside(ctx, s, &options)...)
 	}
 	if options.Isolation == engine.IsolationWorktree && len(box.Outside) > 0 { // so the next run tries these again
 		options.HeldBy = ""
