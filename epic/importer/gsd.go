@@ -216,8 +216,7 @@ func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
 	}
 }
 
-// unlisted takes the plans in the folders of open phases that the roadmap does not list. Where it lists others, the folder has to have the
-// title of the phase: one of another milestone may have its number.
+// unlisted takes unlisted plans of open phases. Beside listed ones the folder has to have the phase's title: milestones share numbers.
 func (r *gsdReader) unlisted() {
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
 		file := r.files[name]
