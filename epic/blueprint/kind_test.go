@@ -6,6 +6,18 @@ import (
 	"relay/epic"
 )
 
+func TestHeadingsInOtherLanguages(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"已完成摘要", "✅ ГОТОВО (працює)", "Erledigt", "2. Completadas"} {
+		if !IsDone(name) {
+			t.Errorf("%q does not mean done", name)
+		}
+	}
+	if IsDone("Hechos de la API") || !IsAside("当前边界") || IsAside("风险引擎") {
+		t.Error("a heading is misread")
+	}
+}
+
 func TestKindOf(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]epic.Kind{

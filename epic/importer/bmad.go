@@ -37,8 +37,8 @@ func claimsBmad(s source) bool {
 }
 
 // readBmad reads sprint-status.yaml of BMAD with the stories beside it and with epics.md for those that have no file yet; else epics.md
-// or a folder of stories, by its first one; a story that is named itself is a checklist. A story waits for those that it names as prerequisites, else for the one before it, and epics
-// come in their order. Retrospectives are for people, and left out.
+// or a folder of stories, by its first one; a story that is named itself is a checklist. A story waits for those that it names as
+// prerequisites, else for the one before it, and epics come in their order. Retrospectives are for people, and left out.
 func readBmad(s source, d *draft) {
 	r := bmadReader{d: d, from: s, texts: map[string]bmadText{}}
 	d.title = "Stories"

@@ -25,7 +25,7 @@ var (
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
 	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+[a-z]?)(?:-PLAN)?(?:\.md)?$`)
 	gsdPerson   = pattern.New(`<task\b[^>]*\btype="checkpoint`)
-	gsdWave     = pattern.New(`(?i)^\W*wave\s+(\d+)\b|\(wave\s+(\d+)\b`)
+	gsdWave     = pattern.New(`(?i)(?:^\W*|\()wave\s+(\d+)\b`)
 	gsdPurpose  = pattern.New(`(?s)<objective>\s*(.+?)(?:\.\s|\n|</objective>)`)
 )
 
@@ -91,6 +91,7 @@ type gsdEntry struct {
 	after []string // numbers of phases
 	at    int      // the line that says so
 	plans []*item
+	wave  string // of the plans that come next
 }
 
 type gsdReader struct {
@@ -161,12 +162,10 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 	p := r.phase(m[1], m[2], part.Heading.N)
 	title, ended := blueprint.Ended(p.title)
 	p.title, p.line, p.done = title, part.Heading.N, p.done || ended || markdown.IsComplete(part.Body)
-	field, wave := "", ""
+	field := ""
 	var said []markdown.Line
 	for _, l := range part.Body {
-		if m := gsdWave.FindStringSubmatch(l.Text); m != nil && l.Box == 0 {
-			wave = m[1]
-		}
+		p.inWave(&l)
 		if f := gsdField.FindStringSubmatch(l.Text); f != nil {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
@@ -185,7 +184,7 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 		case strings.HasPrefix(field, "success criteria") && gsdCriteria.MatchString(l.Text):
 			p.criteria = append(p.criteria, gsdCriteria.FindStringSubmatch(l.Text)[1])
 		case l.Box != 0:
-			r.plan(p, &l, wave)
+			r.plan(p, &l)
 		case strings.TrimSpace(l.Text) == "Plans:":
 		default:
 			said = append(said, l)
@@ -194,8 +193,17 @@ func (r *gsdReader) detail(m []string, part *markdown.Section) {
 	p.say(markdown.Join(said))
 }
 
+// inWave returns the wave that a line is in: its own, or that of the last line between the boxes which names one.
+func (p *gsdEntry) inWave(l *markdown.Line) string {
+	wave := append(gsdWave.FindStringSubmatch(l.Text), "", p.wave)[1]
+	if l.Box == 0 {
+		p.wave = wave
+	}
+	return wave
+}
+
 // plan takes a box below a phase, with its file when there is one.
-func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line, wave string) {
+func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
 	m := gsdPlan.FindStringSubmatch(markdown.Unformatted(l.Rest))
 	if m == nil {
 		if !l.Done() {
@@ -203,16 +211,12 @@ func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line, wave string) {
 		}
 		return
 	}
-	if own := gsdWave.FindStringSubmatch(l.Rest); own != nil {
-		wave = own[2]
-	}
 	if r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"] != "" || m[4] != "" {
-		r.take(p, m, &item{line: l.N, title: m[4], done: l.Done(), beside: wave})
+		r.take(p, m, &item{line: l.N, title: m[4], done: l.Done(), beside: p.inWave(l)})
 	}
 }
 
-// unlisted takes the plans in the folders of open phases that the roadmap does not list. Where it lists others, the folder has to have the
-// title of the phase: one of another milestone may have its number.
+// unlisted takes unlisted plans of open phases. Beside listed ones the folder has to have the phase's title: milestones share numbers.
 func (r *gsdReader) unlisted() {
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
 		file := r.files[name]
@@ -253,8 +257,8 @@ func (r *gsdReader) take(p *gsdEntry, m []string, it *item) {
 		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
 		text := markdown.Join(list)
 		heading, _ := markdown.FirstHeading(list)
-		purpose := cmp.Or(append(gsdPurpose.FindStringSubmatch(text), "", "")[1], markdown.StepTitle(markdown.Line{Kind: markdown.Heading, Rest: heading}).Title)
-		it.title = cmp.Or(it.title, markdown.Clip(purpose, maxTitle))
+		label := markdown.StepTitle(markdown.Line{Kind: markdown.Heading, Rest: heading})
+		it.title = cmp.Or(it.title, markdown.Clip(append(gsdPurpose.FindStringSubmatch(text), label.Title, label.Title)[1], maxTitle))
 		it.say(text)
 		r.matter(it, matter)
 		if gsdPerson.MatchString(text) {
