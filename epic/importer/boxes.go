@@ -80,18 +80,14 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 			aside(d, name, part.Body)
 			continue
 		}
-		ended := ""
-		if done > 0 {
-			ended = cmp.Or(above[done], "its section")
-		}
-		r.section(part, above, ended)
+		r.section(part, above, done)
 	}
 }
 
-// section takes the tasks of a section, which is below others. ended names the one of them that is done; "" for none.
-func (r *boxReader) section(part markdown.Section, above [7]string, ended string) {
+// section takes the tasks of a section, which is below others. The one at the level done is done; 0 for none.
+func (r *boxReader) section(part markdown.Section, above [7]string, done int) {
 	d, name := r.d, markdown.Unformatted(part.Heading.Rest)
-	phase, label := phaseOf(above, name)
+	phase, label := markdown.PhaseOf(above[:], name)
 	entries, rest := markdown.Checklist(part.Body)
 	if len(entries) == 0 && (r.points || boxesOpen.MatchString(name)) {
 		entries, rest = markdown.Checklist(markdown.Boxed(part.Body))
@@ -114,9 +110,9 @@ func (r *boxReader) section(part markdown.Section, above [7]string, ended string
 		if r.numbered {
 			it.id, it.as = cmp.Or(e.Number, fmt.Sprintf("%d.%d", len(d.groups)+1, i+1)), ""
 		}
-		if ended != "" && it.open() {
+		if done > 0 && it.open() {
 			it.done = true
-			d.tell(it.line, "this box is open, and "+markdown.Clip(ended, 60)+" is done: it is left out")
+			d.tell(it.line, "this box is open, and "+markdown.Clip(cmp.Or(above[done], "its section"), 60)+" is done: it is left out")
 		}
 		if e.Number != "" || e.Line.Numbered || markdown.Dotted(e.Title) {
 			numbered = append(numbered, it)
@@ -161,15 +157,6 @@ func (r *boxReader) group(name, phase string) {
 	}
 }
 
-// phaseOf returns the nearest heading above a section that is a phase, and the group of the section: each phase may have one called Tasks.
-func phaseOf(above [7]string, name string) (phase, label string) {
-	phase, label = markdown.PhaseIn(above[:]), groupName(name)
-	if phase != "" && phase != name {
-		label = groupName(phase + ": " + name)
-	}
-	return phase, label
-}
-
 // boxItem adds the task of a box.
 func boxItem(d *draft, e *markdown.Entry, section string) *item {
 	title, ended := blueprint.Ended(e.Title)
@@ -183,7 +170,7 @@ func boxItem(d *draft, e *markdown.Entry, section string) *item {
 	}
 	it.say(marked(title), markdown.Join(e.Below))
 	if section != "" {
-		it.say("Part of: " + groupName(section))
+		it.say("Part of: " + markdown.GroupName(section))
 	}
 	d.items = append(d.items, it)
 	return it

@@ -124,7 +124,11 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 		if p.Done > 0 {
 			why = "nothing is left to do in it: " + plaintext.Count(p.Done, "item") + " done"
 		}
-		d.fail(1, "%s", why)
+		hint := ""
+		if path.Ext(d.file) == ".md" && (p.Done == 0 || len(p.Told) > 0) { // an agent may find a task in it
+			hint = blueprint.Form
+		}
+		d.problems.Add(d.at(d.file), epic.Place{Line: 1}, hint, "%s", why)
 		for _, t := range p.Told {
 			d.problems.Add(t.File, epic.Place{Line: t.Line}, "", "%s", t.Why)
 		}

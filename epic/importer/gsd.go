@@ -24,6 +24,7 @@ var (
 	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?)((?:-[A-Za-z][\w.]*)*)-(\d+[a-z]?)(?:-PLAN)?(?:\.md)?(?:[\s:–—-]+(?:TBD.*|(.*)))?$`)
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
 	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+[a-z]?)(?:-PLAN)?(?:\.md)?$`)
+	gsdTask     = pattern.New(`<task\b`)
 	gsdPerson   = pattern.New(`<task\b[^>]*\btype="checkpoint`)
 	gsdWave     = pattern.New(`(?i)(?:^\W*|\()wave\s+(\d+)\b`)
 	gsdPurpose  = pattern.New(`(?s)<objective>\s*(.+?)(?:\.\s|\n|</objective>)`)
@@ -32,7 +33,7 @@ var (
 func claimsGsd(s source) bool {
 	name := path.Base(s.name)
 	if strings.HasSuffix(name, "-PLAN.md") && gsdPlan.MatchString(name) { // the first in a folder stands for all of them
-		return s.alone || s.name == slices.Min(pattern.Glob(s.files, path.Dir(s.name), "*-PLAN.md"))
+		return s.alone && gsdTask.MatchString(string(s.data)) || !s.alone && s.name == slices.Min(pattern.Glob(s.files, path.Dir(s.name), "*-PLAN.md"))
 	}
 	roadmap := strings.Contains(strings.ToUpper(name), "ROADMAP")
 	return path.Ext(s.name) == ".md" && slices.ContainsFunc(s.list, func(l markdown.Line) bool {
@@ -47,7 +48,7 @@ func claimsGsd(s source) bool {
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
 	r := gsdReader{d: d, from: s, phases: map[string]*gsdEntry{}, files: map[string]string{}}
-	if s.alone && strings.HasSuffix(s.name, "-PLAN.md") && strings.Contains(string(s.data), "<task ") {
+	if s.alone && strings.HasSuffix(s.name, "-PLAN.md") {
 		r.alone()
 		return
 	}
@@ -120,7 +121,7 @@ func (r *gsdReader) phase(number, title string, n int) *gsdEntry {
 	p := r.phases[number]
 	if p == nil {
 		p = &gsdEntry{item: item{id: "Phase " + number, as: "P" + number, line: n, title: title, priority: normal}}
-		p.group = groupName(p.id + ": " + title)
+		p.group = markdown.GroupName(p.id + ": " + title)
 		r.phases[number] = p
 		r.order = append(r.order, p)
 	}

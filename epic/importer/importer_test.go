@@ -179,7 +179,7 @@ func TestTick(t *testing.T) {
 		}
 	}
 	slices.Sort(untickable)
-	if want := []string{"02-01 has nothing that could say that it is done", "2.1 has nothing that could say that it is done", "B has nothing that could say that it is done", "First has nothing that could say that it is done", "bd-1 has nothing that could say that it is done"}; !slices.Equal(untickable, want) {
+	if want := []string{"2.1 has nothing that could say that it is done", "B has nothing that could say that it is done", "First has nothing that could say that it is done", "bd-1 has nothing that could say that it is done"}; !slices.Equal(untickable, want) {
 		t.Errorf("told %q, want %q", untickable, want)
 	}
 	if ticked < 25 {

@@ -91,7 +91,7 @@ func (r *kiroReader) entry(e *markdown.Entry) {
 	title, parallel := strings.CutPrefix(markdown.Unformatted(e.Title), "(P) ")
 	if g := r.groups[e.Number]; e.Number != "" && g != nil {
 		if g.name == "" {
-			g.name, g.said, g.line, g.open = groupName(e.Number+" "+title), markdown.Join(e.Below), e.Line.N, !e.Line.Done()
+			g.name, g.said, g.line, g.open = markdown.GroupName(e.Number+" "+title), markdown.Join(e.Below), e.Line.N, !e.Line.Done()
 			r.order = append(r.order, g)
 		} else {
 			r.d.tell(e.Line.N, "the number "+markdown.Clip(e.Number, 40)+" is in line "+strconv.Itoa(g.line)+" as well: briefs leave this one out")

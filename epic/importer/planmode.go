@@ -104,7 +104,7 @@ func readTodos(d *draft, list []*placed.Node) {
 // takeStep adds the task of a step.
 func takeStep(d *draft, s *markdown.Step) {
 	it := boxItem(d, &markdown.Entry{Title: s.Title, Line: s.Line}, markdown.Unformatted(s.Phase.Rest))
-	it.group = groupName(markdown.Unformatted(s.Phase.Rest))
+	it.group = markdown.GroupName(markdown.Unformatted(s.Phase.Rest))
 	it.id, it.as = s.Name(), cmp.Or(s.ID, it.as)
 	it.files, it.criteria, it.boxes, it.done = s.Files, s.Criteria, s.Boxes, it.done || s.Done
 	it.written = s.Line.Rest

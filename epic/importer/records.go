@@ -124,7 +124,7 @@ func (r *recordReader) lists(lists []placed.Records, above *item) (tasks []*item
 
 // whole makes the group of an item that consists of tasks.
 func (r *recordReader) whole(it *item, tasks []*item) {
-	name := groupName(strings.TrimSpace(strings.TrimSuffix(it.id+" "+it.title, it.id)))
+	name := markdown.GroupName(strings.TrimSpace(strings.TrimSuffix(it.id+" "+it.title, it.id)))
 	r.parts[it.id] = tasks
 	r.d.group(name, group{})
 	for _, task := range tasks {

@@ -18,6 +18,7 @@ var (
 	speckitSpan    = pattern.New(`(T\d{3,}(?:\.\d+)?[a-z]?)(?:\s*(?:[-–—]|to|through)\s*(T\d{3,}[a-z]?))?`)
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
 	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
+	speckitOrder   = pattern.New(`(?i)\bdepend|parallel|依赖|依存|并行|並行|병렬|paralel`)
 	speckitNumber  = pattern.New(`(?i)\buser story\s+(\d+)`)
 	speckitPhase   = pattern.New(`(?i)\bphase\s+(\d+)`)
 	speckitUrgency = pattern.New(`(?i)priority:\s*p([0-9])`)
@@ -28,7 +29,7 @@ func claimsSpeckit(s source) bool {
 }
 
 // readSpeckit reads specs/NNN-name/tasks.md of spec-kit. Phases come one after the other; those of user stories come side by side, after
-// all phases before the first of them. In a phase a task without [P] waits for all tasks before it, one with [P] for the last one without.
+// all phases before the first of them, if the plan says anything of its order. In a phase a task without [P] waits for all tasks before it, one with [P] for the last one without.
 func readSpeckit(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), path.Base(path.Dir(s.name)))
 	companions(d, s, "spec.md", "the scenarios of its stories")
@@ -67,7 +68,7 @@ type speckitGroup struct {
 // phase takes the tasks of a phase. A section that has none is what its author says of the whole.
 func (r *speckitReader) phase(s *markdown.Section) {
 	name := markdown.Unformatted(s.Heading.Rest)
-	p := &speckitGroup{name: groupName(name), story: speckitUser.MatchString(name), urgency: normal, labels: map[string]bool{}}
+	p := &speckitGroup{name: markdown.GroupName(name), story: speckitUser.MatchString(name), urgency: normal, labels: map[string]bool{}}
 	if m := speckitUrgency.FindStringSubmatch(name); m != nil {
 		p.urgency = min(max(int(m[1][0]-'1'), 0), 3)
 	}
@@ -97,7 +98,7 @@ func (r *speckitReader) phase(s *markdown.Section) {
 func (r *speckitReader) end(p *speckitGroup, heading string, items []*item, said []markdown.Line) {
 	if len(items) == 0 {
 		r.d.prose(heading, said)
-		r.rest = append(r.rest, said...)
+		r.rest = slices.Concat(r.rest, []markdown.Line{{Text: heading}}, said)
 		return
 	}
 	r.d.share(items, markdown.Unformatted(heading), markdown.Join(said))
@@ -181,9 +182,10 @@ func (r *speckitReader) wait(p *speckitGroup, w markdown.Wait, named map[markdow
 // order makes groups of the phases.
 func (r *speckitReader) order() {
 	r.waits()
+	said := speckitOrder.MatchString(markdown.Join(r.rest))
 	var barrier, side []string // what a phase after the last one that all wait for has to wait for
 	for _, p := range r.phases {
-		if p.story {
+		if p.story && said {
 			r.d.group(p.name, group{after: append(slices.Clone(barrier), p.after...), line: p.line})
 			side = append(side, p.name)
 			continue
@@ -195,9 +197,6 @@ func (r *speckitReader) order() {
 		barrier, side = []string{p.name}, nil
 	}
 }
-
-// groupName makes a name of a phase, short enough for a group.
-func groupName(name string) string { return markdown.Clip(name, 100) }
 
 // prose takes a section into the description of the epic.
 func (d *draft) prose(heading string, body []markdown.Line) {

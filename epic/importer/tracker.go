@@ -43,7 +43,7 @@ func (r *tracker) children() {
 			under[whole.id] = append(under[whole.id], it)
 			r.d.waits(it, whole.after)
 			if i == 0 {
-				it.group = groupName(whole.id + " " + whole.title)
+				it.group = markdown.GroupName(whole.id + " " + whole.title)
 				groups[whole.id] = append(groups[whole.id], it)
 			}
 		}
@@ -58,7 +58,7 @@ func (r *tracker) children() {
 		}
 	}
 	for _, whole := range wholes {
-		r.d.share(groups[whole.id], "Part of "+groupName(whole.id+" "+whole.title), strings.Join(whole.description, "\n\n"))
+		r.d.share(groups[whole.id], "Part of "+markdown.GroupName(whole.id+" "+whole.title), strings.Join(whole.description, "\n\n"))
 	}
 	slices.SortStableFunc(r.d.items, func(a, b *item) int { return cmp.Compare(a.line, b.line) })
 	r.references(under)

@@ -121,6 +121,18 @@ func PhaseIn(above []string) (phase string) {
 	return phase
 }
 
+// PhaseOf returns the nearest heading above a section that is a phase, and the group of the section: each phase may have one called Tasks.
+func PhaseOf(above []string, name string) (phase, label string) {
+	phase, label = PhaseIn(above), GroupName(name)
+	if phase != "" && phase != name {
+		label = GroupName(phase + ": " + name)
+	}
+	return phase, label
+}
+
+// GroupName makes a name of a phase, short enough for a group.
+func GroupName(name string) string { return Clip(name, 100) }
+
 // Scenarios returns what spec.md of spec-kit wants of each story, by its number.
 func Scenarios(spec []Line) map[string][]string {
 	found := map[string][]string{}
