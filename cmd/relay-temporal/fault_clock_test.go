@@ -26,8 +26,10 @@ var testOffset = func() (seconds int64) {
 }()
 `
 
-// One host's clock is ten minutes ahead and the other's is ten behind: no beat, lease or limit depends on that, nor how long an attempt took.
+// One host's clock is ten minutes ahead and the other's is ten behind: no beat, lease or limit depends on that, nor how long an attempt
+// took.
 func TestFaultClock(t *testing.T) {
+	t.Parallel()
 	needsServer(t)
 	s := newSite(t, "working", "  timeout_minutes: 5\n")
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()

@@ -23,7 +23,6 @@ import (
 // needsServer skips a test without a server.
 func needsServer(t *testing.T) {
 	t.Helper()
-	t.Parallel()
 	if os.Getenv(serverVariable) == "" {
 		t.Skipf("SKIPPED: %s does not name a built relay-temporal-server; .ci/long temporal builds it", serverVariable)
 	}
@@ -56,6 +55,7 @@ var lies = map[string]struct {
 
 // TestFaultLies has a host send results that are not those of its orders.
 func TestFaultLies(t *testing.T) {
+	t.Parallel()
 	needsServer(t)
 	for name, lie := range lies {
 		t.Run(name, func(t *testing.T) {
@@ -98,9 +98,12 @@ func (h *liar) push(o order.Order, m *order.Result, commit string) {
 	h.git("push", "-q", "-f", filepath.Join(os.Getenv("HOME"), "../remote.git"), commit+":refs/relay/results/"+o.Run+"/"+o.Task+"/1")
 }
 
-func (h *liar) attempt(ctx context.Context, message []byte) (answer struct {
+// lied is what the liar reports.
+type lied struct {
 	Result json.RawMessage `json:"result"`
-}, err error) {
+}
+
+func (h *liar) attempt(ctx context.Context, message []byte) (answer lied, err error) {
 	beats := time.AfterFunc(0, func() {})
 	beats = time.AfterFunc(time.Second/2, func() { activity.RecordHeartbeat(ctx); beats.Reset(time.Second / 2) })
 	defer beats.Stop()
@@ -143,6 +146,7 @@ func lyingHost() {
 
 // Two relays decide on one epic. In one checkout the second is refused; in two, each lands its own work in its own, by its own settings.
 func TestFaultTwoDeciders(t *testing.T) {
+	t.Parallel()
 	needsServer(t)
 	s := newSite(t, "settings-before", "")
 	s.must(os.CopyFS(s.path("other/project"), os.DirFS(s.path("project"))))
@@ -180,6 +184,7 @@ func TestFaultTwoDeciders(t *testing.T) {
 
 // The disk of a host is full: what it cannot do is done elsewhere, uncharged.
 func TestFaultDiskFull(t *testing.T) {
+	t.Parallel()
 	needsServer(t)
 	if err := exec.Command("unshare", "-m", "mount", "-t", "tmpfs", "none", t.TempDir()).Run(); err != nil {
 		t.Skipf("SKIPPED: only root can make a small disk here: %v", err)

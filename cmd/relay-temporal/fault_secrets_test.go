@@ -14,8 +14,10 @@ import (
 )
 
 // A secret of a host is in nothing that leaves it: neither in the server's database, nor in arguments of a process, in an object of the
-// repository that all reach, or in a log. Work that has it stays, and the run says which file and where. No text of the plan is on the server.
+// repository that all reach, or in a log. Work that has it stays, and the run says which file and where. No text of the plan is on the
+// server.
 func TestFaultSecrets(t *testing.T) {
+	t.Parallel()
 	needsServer(t)
 	const token, variable = "q8Zr2LkV0pXw7TnYc4Bd", "HOST_TOKEN"
 	s := newSite(t, "none", "  env: ["+variable+"]\n  max_attempts_per_task: 1\n")

@@ -124,9 +124,7 @@ var faults = map[string]struct {
 // is charged for a host.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	if os.Getenv(serverVariable) == "" {
-		t.Skipf("SKIPPED: %s does not name a built relay-temporal-server; .ci/long temporal builds it", serverVariable)
-	}
+	needsServer(t)
 	for name, fault := range faults {
 		for _, step := range fault.steps {
 			t.Run(name+"/"+step, func(t *testing.T) {
