@@ -189,19 +189,19 @@ func forkLoop(b *testing.B, n, jobs int) time.Duration {
 	return time.Since(start)
 }
 
-func buildRelay(b testing.TB) string {
-	b.Helper()
-	path := filepath.Join(b.TempDir(), "relay")
-	run(b, ".", "go", "build", "-buildvcs=false", "-o", path, ".") // as the tests, whose records it reads
+func buildRelay(tb testing.TB) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "relay")
+	run(tb, ".", "go", "build", "-buildvcs=false", "-o", path, ".") // as the tests, whose records it reads
 	return path
 }
 
-func run(b testing.TB, dir, name string, args ...string) {
-	b.Helper()
+func run(tb testing.TB, dir, name string, args ...string) {
+	tb.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		b.Fatalf("%s %v: %v\n%s", name, args, err, out)
+		tb.Fatalf("%s %v: %v\n%s", name, args, err, out)
 	}
 }
 

@@ -23,8 +23,8 @@ import (
 	"relay/orchestrator/view/viewtest"
 )
 
-// Limits of a viewer of a night of 10,000 tasks: 64 MiB on a quiet machine, and what the kernel maps besides on another one. The time to its
-// first picture depends on the machine, and what else that does; the CPU time until then less so.
+// Limits of a viewer of a night of 10,000 tasks: 64 MiB on a quiet machine, and what the kernel maps besides on another one. The time to
+// its first picture depends on the machine, and what else that does; the CPU time until then less so.
 const (
 	mostMiB      = 66 // a terminal of 200x60 takes wideMiB more
 	wideMiB      = 4
@@ -39,8 +39,10 @@ type viewer struct {
 }
 
 var viewers = []viewer{
-	{"status", "status", nil}, {"serve", "serve", nil},
-	{"watch-80x24", "watch", &pty.Winsize{Rows: 24, Cols: 80}}, {"watch-200x60", "watch", &pty.Winsize{Rows: 60, Cols: 200}},
+	{"status", "status", nil},
+	{"serve", "serve", nil},
+	{"watch-80x24", "watch", &pty.Winsize{Rows: 24, Cols: 80}},
+	{"watch-200x60", "watch", &pty.Winsize{Rows: 60, Cols: 200}},
 }
 
 // BenchmarkViewers measures what viewers of a busy night of 10,000 tasks need: time and CPU time until the first picture is read, the peak

@@ -163,6 +163,7 @@ func TestForm(t *testing.T) {
 
 // Fields before the first task are the epic's; words are words.
 func TestGlobsAreNotBold(t *testing.T) {
+	t.Parallel()
 	plan, err := Parse("plan.md", []byte("# P\n\n## T1: a\n- **Files:** **/pages/**, **/a.go, **b.go**\n"), time.Now())
 	if err != nil {
 		t.Fatal(err)

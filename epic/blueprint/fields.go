@@ -19,7 +19,7 @@ var fieldNames = []string{
 var fields = map[string]string{
 	"priority": "priority", "points": "points", "story points": "points", "estimate": "points",
 	"files": "files", "file": "files",
-	"depends on": "depends on", "dependencies": "depends on", "depends": "depends on", "blocked by": "depends on",
+	"depends on": "depends on", "dependencies": "depends on", "depends": "depends on", "deps": "depends on", "blocked by": "depends on",
 	"checks": "checks", "check": "checks", "acceptance criteria": "criteria", "acceptance criterion": "criteria", "acceptance": "criteria",
 	"description": "description", "kind": "kind", "type": "kind", "protected": "protected", "runner": "runner", "model": "model",
 	"timeout": "timeout", "timeout minutes": "timeout", "max attempts": "max attempts", "budget": "budget", "budget usd": "budget",

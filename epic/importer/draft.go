@@ -95,6 +95,52 @@ func (d *draft) fail(line int, format string, args ...any) {
 	d.problems.Add(d.at(d.file), epic.Place{Line: line}, "", format, args...)
 }
 
+// after takes the ids that an item waits for: a list, or a text with commas.
+func (d *draft) after(it *item, n *placed.Node) {
+	for on := range strings.SplitSeq(n.String(), ",") {
+		if on = strings.TrimSpace(on); on != "" {
+			it.after = append(it.after, reference{id: on, line: n.Line})
+		}
+	}
+	for _, dep := range n.List() {
+		if on := dep.String(); on != "" {
+			it.after = append(it.after, reference{id: on, line: dep.Line})
+		} else if dep.Says() {
+			d.tell(dep.Line, "this is not an id, so "+markdown.Clip(it.id, 60)+" does not wait for it")
+		}
+	}
+}
+
+// unread names the fields of objects, and of those of open items, that no reader has used, in their order or sorted.
+func (d *draft) unread(sorted bool, objects ...*placed.Node) {
+	open := each.Where(d.items, func(it *item) (*placed.Node, bool) { return it.node, it.open() })
+	names, line := placed.Unread(append(objects, open...))
+	for i, name := range names {
+		names[i] = markdown.Clip(name, 40)
+	}
+	if sorted {
+		slices.Sort(names)
+	}
+	if len(names) > 0 {
+		d.tell(line, "briefs leave out the fields "+plaintext.Some(names, 20))
+	}
+}
+
+// nothing says why no task is left.
+func (d *draft) nothing() {
+	why, hint := "no task was found in it", ""
+	if d.made.Done > 0 {
+		why = "nothing is left to do in it: " + plaintext.Count(d.made.Done, "item") + " done"
+	}
+	if path.Ext(d.file) == ".md" && (d.made.Done == 0 || len(d.made.Told) > 0) { // an agent may find a task in it
+		hint = blueprint.Form
+	}
+	d.problems.Add(d.at(d.file), epic.Place{Line: 1}, hint, "%s", why)
+	for _, t := range d.made.Told {
+		d.problems.Add(t.File, epic.Place{Line: t.Line}, "", "%s", t.Why)
+	}
+}
+
 // plan makes the epic of what has been read.
 func (d *draft) plan(now time.Time) (*Plan, error) {
 	e := &epic.Epic{Version: 2, Source: d.at(d.file), CreatedAt: now.UTC().Format(time.RFC3339), Title: markdown.Clip(d.title, maxTitle)}
@@ -120,18 +166,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	}
 	e.Groups = grouped(d)
 	if len(open) == 0 && len(d.problems) == 0 {
-		why := "no task was found in it"
-		if p.Done > 0 {
-			why = "nothing is left to do in it: " + plaintext.Count(p.Done, "item") + " done"
-		}
-		hint := ""
-		if path.Ext(d.file) == ".md" && (p.Done == 0 || len(p.Told) > 0) { // an agent may find a task in it
-			hint = blueprint.Form
-		}
-		d.problems.Add(d.at(d.file), epic.Place{Line: 1}, hint, "%s", why)
-		for _, t := range p.Told {
-			d.problems.Add(t.File, epic.Place{Line: t.Line}, "", "%s", t.Why)
-		}
+		d.nothing()
 	}
 	if len(d.problems) == 0 {
 		err := epic.Validate(d.at(d.file), e, func(r epic.Ref) epic.Place {

@@ -33,7 +33,10 @@ var (
 func claimsGsd(s source) bool {
 	name := path.Base(s.name)
 	if strings.HasSuffix(name, "-PLAN.md") && gsdPlan.MatchString(name) { // the first in a folder stands for all of them
-		return s.alone && gsdTask.MatchString(string(s.data)) || !s.alone && s.name == slices.Min(pattern.Glob(s.files, path.Dir(s.name), "*-PLAN.md"))
+		if s.alone {
+			return gsdTask.MatchString(string(s.data))
+		}
+		return s.name == slices.Min(pattern.Glob(s.files, path.Dir(s.name), "*-PLAN.md"))
 	}
 	roadmap := strings.Contains(strings.ToUpper(name), "ROADMAP")
 	return path.Ext(s.name) == ".md" && slices.ContainsFunc(s.list, func(l markdown.Line) bool {

@@ -18,7 +18,7 @@ var (
 	speckitSpan    = pattern.New(`(T\d{3,}(?:\.\d+)?[a-z]?)(?:\s*(?:[-–—]|to|through)\s*(T\d{3,}[a-z]?))?`)
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
 	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
-	speckitOrder   = pattern.New(`(?i)\bdepend|parallel|依赖|依存|并行|並行|병렬|paralel`)
+	speckitOrder   = pattern.New(`(?i)\bdepend|parallel|依赖|依存|并行|並行|병렬|paralel`) //nolint:misspell // Spanish
 	speckitNumber  = pattern.New(`(?i)\buser story\s+(\d+)`)
 	speckitPhase   = pattern.New(`(?i)\bphase\s+(\d+)`)
 	speckitUrgency = pattern.New(`(?i)priority:\s*p([0-9])`)
@@ -29,7 +29,8 @@ func claimsSpeckit(s source) bool {
 }
 
 // readSpeckit reads specs/NNN-name/tasks.md of spec-kit. Phases come one after the other; those of user stories come side by side, after
-// all phases before the first of them, if the plan says anything of its order. In a phase a task without [P] waits for all tasks before it, one with [P] for the last one without.
+// all phases before the first of them, if the plan says anything of its order. In a phase a task without [P] waits for all tasks before
+// it, one with [P] for the last one without.
 func readSpeckit(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), path.Base(path.Dir(s.name)))
 	companions(d, s, "spec.md", "the scenarios of its stories")
