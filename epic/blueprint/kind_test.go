@@ -13,8 +13,11 @@ func TestHeadingsInOtherLanguages(t *testing.T) {
 			t.Errorf("%q does not mean done", name)
 		}
 	}
-	if IsDone("Hechos de la API") || !IsAside("当前边界") || IsAside("风险引擎") {
+	if IsDone("Hechos de la API") || !IsAside("当前边界") || IsAside("风险引擎") || !IsAside("验收检查项") {
 		t.Error("a heading is misread")
+	}
+	if IsAside("2. Theme context") || !IsAside("Business context") || !IsAside("Milestone Summary") {
+		t.Error("a heading in English is misread")
 	}
 }
 
