@@ -103,7 +103,7 @@ func (p Planning) mend(s *sheet) {
 	}
 	s.section("Errors in your last answer", "")
 	s.list(fixed, "relay has read it:", oneLines(p.Wrong, 600))
-	s.say("Put all of it right, and answer with the whole text again, in the same form and with nothing else.")
+	s.say("Put all of it right (a check that cannot run here is left out), and answer with the whole text again, in the same form and with nothing else.")
 }
 
 func (p Planning) rules() []string {
