@@ -73,8 +73,8 @@ func agree(objects []object, rest string) (v Verdict, err error) {
 		return Verdict{}, noVerdict("the answer has no verdict")
 	}
 	for _, m := range verdictLine.FindAllStringSubmatch(rest, -1) {
-		if stated, ok := decisionOf(m[1]); ok && stated != v.Decision {
-			return Verdict{}, noVerdict("the answer says both %s and %s", v.Decision, stated)
+		if stated, _ := decisionOf(m[1]); stated != v.Decision { // also in other words: do not merge this
+			return Verdict{}, noVerdict("the answer says both %s and %s", v.Decision, line(m[1]))
 		}
 	}
 	return v, nil

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"path"
 	"strconv"
@@ -60,7 +61,8 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 	it.say(n.Get("description").Prose(), n.Get("design").Prose(), n.Get("notes").Prose())
 	it.criteria = markdown.Points([]string{plaintext.Clean(n.Get("acceptance_criteria").String())})
 	r.d.state(it, n.Get("status").String())
-	switch kind := n.Get("issue_type").String(); kind {
+	kind := cmp.Or(n.Get("issue_type").String(), n.Get("type").String())
+	switch kind {
 	case "bug":
 		it.kind = epic.KindBugfix
 	case "chore":
@@ -75,7 +77,7 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 		it.points = min(minutes/60, 1000)
 	}
 	r.dependencies(n, it)
-	if n.Get("issue_type").String() == "epic" {
+	if kind == "epic" {
 		r.epics[it.id] = it
 		return
 	}
@@ -83,8 +85,9 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 }
 
 func (r *tracker) dependencies(n *placed.Node, it *item) {
+	r.parent[it.id] = n.Get("parent").String() // "": none
 	for _, dep := range n.Get("dependencies").List() {
-		on, kind := dep.Get("depends_on_id").String(), dep.Get("type").String()
+		on, kind := cmp.Or(dep.Get("depends_on_id").String(), dep.String()), dep.Get("type").String()
 		switch kind {
 		case "parent-child":
 			r.parent[it.id] = on
