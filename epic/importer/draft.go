@@ -132,7 +132,8 @@ func (d *draft) nothing() {
 	if d.made.Done > 0 {
 		why = "nothing is left to do in it: " + plaintext.Count(d.made.Done, "item") + " done"
 	}
-	if path.Ext(d.file) == ".md" && (d.made.Done == 0 || len(d.made.Told) > 0) { // an agent may find a task in it
+	work := slices.ContainsFunc(d.made.Told, func(t Told) bool { return !t.Beside })
+	if path.Ext(d.file) == ".md" && (d.made.Done == 0 || work) { // an agent may find a task in it
 		hint = blueprint.Form
 	}
 	d.problems.Add(d.at(d.file), epic.Place{Line: 1}, hint, "%s", why)

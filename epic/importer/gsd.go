@@ -21,7 +21,7 @@ var (
 	gsdPhase    = pattern.New(`(?i)^phase\s+0*(\d+(?:\.\d+)?)\s*(?::|[–—-]\s)\s*(.+)$`)
 	gsdBold     = pattern.New(`^(\*\*.+?\*\*)[ \t]*(?:[-–—:]+[ \t]*)?(.*)$`)
 	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
-	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?)((?:-[A-Za-z][\w.]*)*)-(\d+[a-z]?)(?:-PLAN)?(?:\.md)?(?:[\s:–—-]+(?:TBD.*|(.*)))?$`)
+	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?)((?:-[A-Za-z][\w.]*)*)-(\d+[a-z]?)(?:-PLAN)?(?:\.md)?(?:[\s:–—-]+(?:TBD(?: during planning|\s*\(.*\))?|(.*)))?$`)
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
 	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+[a-z]?)(?:-PLAN)?(?:\.md)?$`)
 	gsdTask     = pattern.New(`<task\b`)
@@ -209,14 +209,11 @@ func (p *gsdEntry) inWave(l *markdown.Line) string {
 // plan takes a box below a phase, with its file when there is one.
 func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
 	m := gsdPlan.FindStringSubmatch(markdown.Unformatted(l.Rest))
-	if m == nil {
-		if !l.Done() {
-			r.d.tell(l.N, "this box is not a plan such as 01-02-PLAN.md, so it is not a task")
-		}
-		return
-	}
-	if r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"] != "" || m[4] != "" {
+	switch {
+	case m != nil && (m[4] != "" || r.files[m[1]+m[2]+"-"+m[3]+"-PLAN.md"] != "" || !strings.Contains(l.Rest, "TBD")):
 		r.take(p, m, &item{line: l.N, title: m[4], done: l.Done(), beside: p.inWave(l)})
+	case !l.Done():
+		r.d.tell(l.N, "this box is not a plan such as 01-02-PLAN.md, or that is not written yet, so it is not a task")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime/debug"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,16 +38,17 @@ func longNight(t *testing.T) (*project.Project, attempts.Options, *attempts.Stor
 	} {
 		must(os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
 	}
-	var at time.Time
+	var at atomic.Pointer[time.Time] // a snapshot is written meanwhile
+	at.Store(new(time.Time))
 	o := attempts.Options{
 		Dir: filepath.Join(root, ".agents-os", "relay"), Epic: night.Epic, Graph: night.Graph, Run: firstRun, Relay: project.RelayVersion(),
-		Fresh: &attempts.Settings{MaxAttemptsPerTask: 3}, Now: func() time.Time { return at },
+		Fresh: &attempts.Settings{MaxAttemptsPerTask: 3}, Now: func() time.Time { return *at.Load() },
 	}
 	store, err := attempts.Open(o)
 	must(err)
 	t.Cleanup(func() { store.Close() })
 	for i := range night.Events {
-		at = night.Events[i].At
+		at.Store(&night.Events[i].At)
 		must(store.AppendLater(night.Events[i]))
 	}
 	must(store.Flush())

@@ -120,7 +120,7 @@ func (l *Line) classify() {
 		return
 	}
 	l.Kind, l.Rest, l.Numbered = Item, m[2], text[0] >= '0'
-	if box := boxForm.FindStringSubmatch(l.Rest); box != nil && !strings.HasPrefix(box[3], "=") { // ⬜ = not begun
+	if box := boxForm.FindStringSubmatch(l.Rest); box != nil && (l.Rest[0] == '[' || !strings.HasPrefix(box[3], "=")) { // ⬜ = not begun
 		l.Box, l.Rest = strings.ToLower(cmp.Or(box[1], " "))[0], box[3]
 		if box[2] != "" && l.Box == ' ' {
 			l.Box = '*'
