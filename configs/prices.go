@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -85,34 +86,25 @@ func priceFromNode(n *yaml.Node) (p Price, why string) {
 	if n.Kind != yaml.MappingNode {
 		return p, "wants input and output, got " + found(n)
 	}
-	part := map[string]*float64{"input": &p.Input, "cached_input": &p.CachedInput, "output": &p.Output}
-	given := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := epic.Follow(n.Content[i]), epic.Follow(n.Content[i+1])
-		name := key.Value
-		to, ok := part[name]
-		tag := value.ShortTag()
-		switch {
-		case !ok || key.ShortTag() != "!!str":
+	var parts map[string]*float64
+	if n.Decode(&parts) != nil {
+		return p, "wants numbers, each once"
+	}
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		switch part := parts[name]; {
+		case name != "input" && name != "cached_input" && name != "output":
 			return p, fmt.Sprintf("has an unknown key %q", shorten(name))
-		case given[name]:
-			return p, "has " + name + " twice"
-		case tag != "!!int" && tag != "!!float" || value.Decode(to) != nil:
-			return p, name + " wants a number, got " + found(value)
-		case !(*to >= 0 && *to <= maxUSD): // also for NaN
-			return p, fmt.Sprintf("%s is %v, out of range", name, *to)
+		case part != nil && !(*part >= 0 && *part <= maxUSD): // also for NaN
+			return p, fmt.Sprintf("%s is %v, out of range", name, *part)
 		}
-		given[name] = true
 	}
 	for _, name := range []string{"input", "output"} {
-		if !given[name] {
+		if parts[name] == nil {
 			return p, "has no " + name
 		}
 	}
-	if !given["cached_input"] {
-		p.CachedInput = p.Input
-	}
-	return p, ""
+	cached := cmp.Or(parts["cached_input"], parts["input"])
+	return Price{Input: *parts["input"], CachedInput: *cached, Output: *parts["output"]}, ""
 }
 
 // keys returns the places of the keys of a map.

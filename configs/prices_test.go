@@ -56,8 +56,8 @@ relay:
 7:5: relay.prices.b has no input` + how + `
 8:5: relay.prices.c wants input and output, got a number` + how + `
 9:5: relay.prices.d has an unknown key "out"` + how + `
-10:5: relay.prices.e input wants a number, got text` + how + `
-11:5: relay.prices.f has input twice` + how + `
+10:5: relay.prices.e wants numbers, each once` + how + `
+11:5: relay.prices.f wants numbers, each once` + how + `
 12:5: relay.prices.g input is -1, out of range` + how + `
 13:5: relay.prices.two words is not a model's name, in which * stands for any text (put it in quotes)
 14:5: relay.prices.5 is not a model's name, in which * stands for any text (put it in quotes)

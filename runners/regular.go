@@ -2,7 +2,6 @@ package runners
 
 import (
 	"fmt"
-	"io"
 	"os"
 
 	"relay/runners/process"
@@ -11,19 +10,11 @@ import (
 // ReadResultFile reads a file an agent wrote as its result or answer: a regular file of at most 1 MiB, through no
 // symbolic link at its end. The error wraps fs.ErrNotExist when there is none.
 func ReadResultFile(path string) ([]byte, error) {
-	f, err := OpenRegular(path)
-	if err != nil {
-		return nil, err
+	text, err := ReadRegular(path, MaxResult+1)
+	if len(text) > MaxResult {
+		return nil, fmt.Errorf("%s has more than %d bytes", path, MaxResult)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > MaxResult {
-		return nil, fmt.Errorf("%s has %d bytes, more than %d", path, info.Size(), MaxResult)
-	}
-	return io.ReadAll(io.LimitReader(f, MaxResult+1))
+	return text, err
 }
 
 // ErrNotRegular is wrapped by the errors of OpenRegular when the path is not a regular file.
@@ -31,3 +22,6 @@ var ErrNotRegular = process.ErrNotRegular
 
 // OpenRegular opens a file for reading as [process.OpenRegular] does.
 func OpenRegular(path string) (*os.File, error) { return process.OpenRegular(path, os.O_RDONLY) }
+
+// ReadRegular reads the beginning of a file as [process.ReadRegular] does.
+func ReadRegular(path string, limit int64) ([]byte, error) { return process.ReadRegular(path, limit) }

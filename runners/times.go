@@ -3,7 +3,6 @@ package runners
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,13 +27,8 @@ type seen struct{ size, ms int64 }
 
 // ReadTimes reads the file of times in a folder. Without it no time is known.
 func ReadTimes(folder string) MessageTimes {
-	f, err := OpenRegular(filepath.Join(folder, TimesFile))
-	if err != nil {
-		return MessageTimes{}
-	}
-	defer f.Close()
 	const most = 16 << 20
-	text, _ := io.ReadAll(io.LimitReader(f, most)) // what was read counts
+	text, _ := ReadRegular(filepath.Join(folder, TimesFile), most) // what was read counts
 	return ParseTimes(text)
 }
 

@@ -156,7 +156,9 @@ func (l *listRun) refused(ctx context.Context, i int, r *checks.Result) (err err
 		return nil //nolint:nilerr // the run is stopped
 	}
 	q.Checks = checks.On(q.Checks[i].Occasion+checks.OnAllowed, q.Checks[:i+1])
-	failed.Refused = map[bool][]string{true: failed.Refused, false: {sandbox.Unnamed}}[q.Mine]
+	if !q.Mine {
+		failed.Refused = []string{sandbox.Unnamed}
+	}
 	r.Refused, err = refuses(ctx, l.Trials, q, failed)
 	return err
 }

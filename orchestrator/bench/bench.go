@@ -186,7 +186,10 @@ func (b *Benches) Provision(
 		*tr = held.(Trouble)
 		return nil
 	}
-	role := map[bool]sandbox.Role{true: sandbox.SetUp, false: sandbox.SetUpFor}[at.Commit != "" && at.Commit == b.Mine]
+	role := sandbox.SetUpFor
+	if at.Commit != "" && at.Commit == b.Mine {
+		role = sandbox.SetUp
+	}
 	s := setUp{Benches: b, at: at, ofEpic: ofEpic, role: role, tr: tr}
 	return b.Tools.RunForUser(func() error { return s.repeated(ctx, refill) })
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -64,12 +63,7 @@ func ReadProgress(folder string, most int) (list []Progress) {
 func TurnFolder(n int) string { return fmt.Sprintf("fix-%d", n) }
 
 func readProgress(folder string) (list []Progress) {
-	f, err := runners.OpenRegular(filepath.Join(folder, ProgressFile))
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, maxProgressFile))
+	text, _ := runners.ReadRegular(filepath.Join(folder, ProgressFile), maxProgressFile)
 	for line := range bytes.Lines(text) {
 		var p Progress
 		if json.Unmarshal(line, &p) == nil && p.Message != "" {

@@ -52,7 +52,7 @@ func forks(dir string) (list []*attemptFacts) {
 	const maxForkFile = 1 << 20
 	for _, path := range runners.Glob(runs, "*/*/1/"+ForkFile) {
 		var f Fork
-		text, err := readFile(path, maxForkFile)
+		text, err := runners.ReadRegular(path, maxForkFile)
 		if err != nil || json.Unmarshal(text, &f) != nil || f.Turn == "" && !f.Plan {
 			continue
 		}

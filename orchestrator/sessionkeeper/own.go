@@ -106,7 +106,7 @@ func (r *ownReader) files(path string) ownLines {
 
 func readOwn(path string, take func(line []byte) error) error {
 	if filepath.Ext(path) == ".json" {
-		text, err := readFile(path, 64<<20) // one JSON object
+		text, err := runners.ReadRegular(path, 64<<20) // one JSON object
 		if err != nil {
 			return err
 		}

@@ -1,10 +1,8 @@
 package sessionkeeper
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strconv"
@@ -47,25 +45,11 @@ func (s *stream) seeTimes() *runners.MessageTimes {
 
 func (s *stream) prompt() string {
 	for _, name := range []string{"brief.md", "prompt.md"} {
-		if text, err := readFile(filepath.Join(s.folder, name), maxPrompt); err == nil {
+		if text, err := runners.ReadRegular(filepath.Join(s.folder, name), maxPrompt); err == nil {
 			return strings.ToValidUTF8(string(text), "\uFFFD")
 		}
 	}
 	return ""
-}
-
-func readFile(path string, limit int64) ([]byte, error) {
-	f, err := runners.OpenRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var text bytes.Buffer
-	if info, err := f.Stat(); err == nil {
-		text.Grow(int(min(info.Size(), limit)) + bytes.MinRead) // else it is read in many steps
-	}
-	_, err = text.ReadFrom(io.LimitReader(f, limit))
-	return text.Bytes(), err
 }
 
 // readAll reads the stream to its end, and calls flush now and then during a long one. The last line needs no end.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"encoding/json"
-	"io"
 	"path/filepath"
 	"slices"
 
@@ -42,12 +41,7 @@ func InstalledVersion(program string) string {
 
 // manifestVersion returns the version of the npm package in a folder, if file is one of its programs.
 func manifestVersion(folder, file string) string {
-	in, err := runners.OpenRegular(filepath.Join(folder, "package.json"))
-	if err != nil {
-		return ""
-	}
-	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, manifestBytes))
+	text, err := runners.ReadRegular(filepath.Join(folder, "package.json"), manifestBytes)
 	var manifest struct {
 		Version string          `json:"version"`
 		Bin     json.RawMessage `json:"bin"` // a path, or paths by name

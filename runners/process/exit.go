@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,12 +17,7 @@ const maxEnd = 64 << 10
 
 // ReadExit reads the file that Command.End names. The error wraps fs.ErrNotExist when the end was not seen.
 func ReadExit(path string) (Exit, error) {
-	f, err := OpenRegular(path, os.O_RDONLY)
-	if err != nil {
-		return Exit{}, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxEnd))
+	data, err := ReadRegular(path, maxEnd)
 	if err != nil {
 		return Exit{}, err
 	}
@@ -54,6 +50,21 @@ func OpenRegular(path string, flag int) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// ReadRegular reads at most limit bytes of a file that OpenRegular opens.
+func ReadRegular(path string, limit int64) ([]byte, error) {
+	f, err := OpenRegular(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var text bytes.Buffer
+	if info, err := f.Stat(); err == nil {
+		text.Grow(int(min(info.Size(), limit)) + bytes.MinRead) // else it is read in many steps
+	}
+	_, err = text.ReadFrom(io.LimitReader(f, limit))
+	return text.Bytes(), err
 }
 
 // writeExit writes an end file with one write. It is not synced, nor renamed into place, which would cost as much as

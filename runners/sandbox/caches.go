@@ -3,14 +3,14 @@ package sandbox
 import (
 	"cmp"
 	"crypto/sha256"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
+
+	"relay/epic/plaintext"
 )
 
 // cache is a folder with what a tool has downloaded or built. Agents and checks have one each: they change neither the user's nor that of
@@ -160,12 +160,7 @@ func (r *ruleset) modules(s *Sandbox, own string) (names []string) {
 	for _, pattern := range []string{"go.sum", "go.work.sum", "*/go.sum", "[^.n]*/*/go.sum", "n[^o]*/*/go.sum"} {
 		sums, _ := fs.Glob(os.DirFS(r.process.Dir), pattern) // the patterns are right
 		for _, path := range sums {
-			f, _ := os.OpenFile(filepath.Join(r.process.Dir, path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
-			text := []byte(nil)
-			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() { // others may block
-				text, _ = io.ReadAll(io.LimitReader(f, 4<<20))
-			}
-			_ = f.Close()
+			text, _ := plaintext.ReadFile(filepath.Join(r.process.Dir, path), 4<<20) // what cannot be read names none
 			if s.Linked != nil {
 				sum := sha256.Sum256(text)
 				if _, linked := s.Linked.LoadOrStore(own+string(sum[:]), true); linked {

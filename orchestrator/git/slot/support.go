@@ -88,16 +88,9 @@ func checkAccess(repo *git.Repo) error {
 // CheckFolder refuses a folder for worktrees, absolute, that cannot be made because a file is in its way: a
 // [*attempts.RefusedError]. It writes nothing.
 func CheckFolder(dir string) error {
-	at := dir
-	for at != filepath.Dir(at) {
-		info, err := os.Stat(at)
-		if err == nil && !info.IsDir() && at != dir { // the last name is relay's own
-			return &attempts.RefusedError{Reason: at + " is a file, and the worktrees shall go below it", Hint: "move it away, or have relay.worktree.dir name a folder"}
-		}
-		if err == nil {
-			return nil
-		}
-		at = filepath.Dir(at)
+	above := filepath.Dir(dir) // the last name is relay's own
+	if _, err := os.Stat(filepath.Join(above, "name")); errors.Is(err, unix.ENOTDIR) {
+		return &attempts.RefusedError{Reason: "a file is in the way of " + above + ", where worktrees go", Hint: "move it away, or have relay.worktree.dir name a folder"}
 	}
 	return nil
 }

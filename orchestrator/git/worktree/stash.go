@@ -2,12 +2,11 @@ package worktree
 
 import (
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"relay/epic/plaintext"
 	"relay/reanchor/git"
 )
 
@@ -20,19 +19,10 @@ const maxStash = 4 << 20
 // Stash lists the stash, oldest entry first, without a git.
 func Stash(repo *git.Repo) (entries []StashEntry, err error) {
 	path := filepath.Join(repo.CommonDir(), "logs", "refs", "stash")
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+	data, err := plaintext.ReadFile(path, maxStash)
+	if _, odd := errors.AsType[*plaintext.IrregularError](err); odd || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxStash))
 	for line := range strings.Lines(string(data)) { // old commit, new commit, who, when, a tab and the message
 		head, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if fields := strings.Fields(head); len(fields) > 1 {

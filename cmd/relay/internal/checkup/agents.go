@@ -156,10 +156,7 @@ func checkReviewers(ctx context.Context, c *checkup) {
 
 // checkSandbox says what holds the processes of a run.
 func checkSandbox(ctx context.Context, c *checkup) {
-	var tasks []epic.Task
-	if c.plan != nil {
-		tasks = c.plan.Epic.Tasks
-	}
+	tasks := tasksOf(c.plan)
 	box, posture := cli.Sandbox(ctx, c.project), cli.Posture(ctx, c.project, tasks)
 	state := OK
 	switch {

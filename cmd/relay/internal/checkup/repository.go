@@ -46,9 +46,6 @@ func checkRepository(ctx context.Context, c *checkup) {
 		c.add(Warn, "repository", fmt.Sprintf("HEAD is detached at %.12s: relay finish will not know where the work belongs", facts.Head), "git switch BRANCH now, or later relay finish --into BRANCH")
 	default:
 		c.add(OK, "repository", fmt.Sprintf("branch %s at %.12s", facts.Branch, facts.Head), "")
-		if words, fix := project.Behind(ctx, c.project.Git); words != "" {
-			c.add(Warn, "repository", words, fix)
-		}
 	}
 	changed := worktree.TrackedRecords(ctx, c.project.Git, facts.Changes)
 	switch {
@@ -181,15 +178,11 @@ func hookless(ctx context.Context, c *checkup, hooks []string) {
 		c.add(Warn, "hooks", "relay.hooks is set, and runs no hook with isolation "+c.project.Config.Relay.Isolation, "")
 		return
 	}
-	file := project.HookFile(ctx, c.project)
-	if file == "" {
-		return
+	if file := project.HookFile(ctx, c.project); file != "" {
+		file = c.project.Rel(file)
+		c.add(Warn, "hooks", "relay.hooks is set, and no pre-commit hook runs: "+file+" is missing or not executable",
+			"install the hooks, as pre-commit install, husky or lefthook install do it, or chmod +x "+plaintext.ShellWord(file))
 	}
-	why, fix := "there is no "+c.project.Rel(file), "install the hooks, as pre-commit install, husky or lefthook install do it"
-	if git.Exists(file) {
-		why, fix = c.project.Rel(file)+" is not executable", "chmod +x "+plaintext.ShellWord(c.project.Rel(file))
-	}
-	c.add(Warn, "hooks", "relay.hooks is set, and no pre-commit hook runs: "+why, fix)
 }
 
 // checkSigning reports a signature that commits should have by the git of the user or by relay.sign, and will not have.

@@ -60,43 +60,18 @@ func exclusiveMistake(cmd *cobra.Command) error {
 
 // FlagMistake returns the usage error for a flag that pflag has refused with err.
 func FlagMistake(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	var bare *pflag.ValueRequiredError
-	var value *pflag.InvalidValueError
 	e := &terminal.UsageError{Message: err.Error(), Hint: cmd.CommandPath() + " --help lists the flags"}
-	switch {
-	case errors.As(err, &unknown):
-		name := "--" + unknown.GetSpecifiedName()
-		if unknown.GetSpecifiedShortnames() != "" {
-			name = name[1:]
-		}
-		e.Message = cmd.CommandPath() + " has no flag " + name
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		if near, ok := epic.Nearest(name, names); ok {
-			e.Hint = "did you mean " + near + "?"
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near, ok := epic.Nearest(unknown.GetSpecifiedName(), names); ok {
+			e.Hint = "did you mean --" + near + "?"
 		}
-	case errors.As(err, &bare):
-		e.Message = "--" + bare.GetFlag().Name + " needs a value"
-	case errors.As(err, &value):
-		e.Message = fmt.Sprintf("--%s must be %s, not %s", value.GetFlag().Name, kind(value.GetFlag()), terminal.Quote(value.GetValue()))
+	}
+	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		e.Message = fmt.Sprintf("--%s cannot be %s", value.GetFlag().Name, terminal.Quote(value.GetValue()))
 	}
 	return e
-}
-
-// kind returns what a flag's value must be.
-func kind(f *pflag.Flag) string {
-	switch f.Value.Type() {
-	case "int":
-		return "a whole number"
-	case "float64":
-		return "a number"
-	case "bool":
-		return "true or false"
-	case "stringSlice":
-		return "names with commas between them"
-	}
-	return f.Value.Type()
 }
 
 // UnknownCommand returns the usage error for a command that does not exist, with the nearest one.

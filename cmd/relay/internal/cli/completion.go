@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"relay/attempts"
 	"relay/epic"
 	"relay/epic/each"
 	"relay/epic/plaintext"
@@ -34,7 +33,7 @@ func AddCompletion(cmd *cobra.Command, a *App) {
 
 type completer struct{ app *App }
 
-// offers returns what there is to choose from, some with a tab and what it is behind.
+// offers returns what there is to choose from, each with what it is behind a tab.
 type offers func(cmd *cobra.Command, args []string) []string
 
 // arguments completes the arguments of a command, by the words of its usage line; nil leaves it to the shell, which knows files.
@@ -90,20 +89,16 @@ func (c completer) flag(f *pflag.Flag) cobra.CompletionFunc {
 // begin returns the offers that begin with the typed text, without those that are there.
 func begin(all []string, before, typed string, there []string) (list []string) {
 	for _, offer := range all {
-		name, what, described := strings.Cut(offer, "\t")
-		if !strings.HasPrefix(strings.ToLower(name), strings.ToLower(typed)) || slices.Contains(there, name) {
-			continue
+		name, what, _ := strings.Cut(offer, "\t")
+		if strings.HasPrefix(strings.ToLower(name), strings.ToLower(typed)) && !slices.Contains(there, name) {
+			list = append(list, before+name+"\t"+plaintext.Fit(plaintext.Escape(what), 60))
 		}
-		if described {
-			name += "\t" + plaintext.Fit(plaintext.Escape(what), 60)
-		}
-		list = append(list, before+name)
 	}
 	return list
 }
 
-// tasks offers the tasks of the plan with their titles; to ungate, those that are gated; to approve, those that need it.
-func (c completer) tasks(cmd *cobra.Command, _ []string) (ids []string) {
+// tasks offers the tasks of the plan with their titles.
+func (c completer) tasks(cmd *cobra.Command, _ []string) []string {
 	p, err := c.app.LocateAnyhow(cmd.Context())
 	if err != nil {
 		return nil
@@ -112,18 +107,7 @@ func (c completer) tasks(cmd *cobra.Command, _ []string) (ids []string) {
 	if err != nil {
 		return nil
 	}
-	fits := func(string) bool { return true }
-	if ungate := cmd.Name() == "ungate"; ungate || cmd.Name() == "approve" {
-		view, err := attempts.Read(p.Dir, nil, nil)
-		if err != nil || view.Ledger == nil {
-			return nil
-		}
-		fits = func(id string) bool {
-			rec := view.Ledger.Record(id)
-			return ungate && rec.Gate != nil || !ungate && len(rec.Looks()) > 0
-		}
-	}
-	return each.Where(plan.Epic.Tasks, func(t epic.Task) (string, bool) { return t.ID + "\t" + t.Title, fits(t.ID) })
+	return each.Of(plan.Epic.Tasks, func(t epic.Task) string { return t.ID + "\t" + t.Title })
 }
 
 // agents offers the agents that the configuration describes, those of relay.runners first.

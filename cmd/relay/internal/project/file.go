@@ -3,7 +3,6 @@ package project
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,20 +27,13 @@ func ReplacePrivate(path string, data []byte) error { return Replace(path, 0o600
 
 // Replace is ReplaceFile with another mode.
 func Replace(path string, mode fs.FileMode, data []byte) error {
-	return ReplaceWith(path, mode, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
-
-// ReplaceWith replaces a file with what write writes.
-func ReplaceWith(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
-	err = errors.Join(write(f), f.Chmod(mode), f.Sync(), f.Close())
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

@@ -1,6 +1,7 @@
 package runview
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -149,11 +150,13 @@ func (s *Source) expected() (made *page.Expected) {
 
 // ReplaceReport writes a report into a file, as harmless as on a terminal.
 func ReplaceReport(a *cli.App, path string, mode fs.FileMode, write func(w io.Writer) error) error {
-	return project.ReplaceWith(path, mode, func(w io.Writer) error {
-		out := terminal.NewWriter(w)
-		out.Redact = a.Secrets.Values
-		return errors.Join(write(out), out.Failure())
-	})
+	var text bytes.Buffer
+	out := terminal.NewWriter(&text)
+	out.Redact = a.Secrets.Values
+	if err := errors.Join(write(out), out.Failure()); err != nil {
+		return err
+	}
+	return project.Replace(path, mode, text.Bytes())
 }
 
 // KeepReport writes the report of a run that is over beside its log; v has the ledger as it is now. Nothing is decided by it: a report that
