@@ -177,6 +177,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 		project.WriteWarnings(a.Err, answer.Warnings)
 		return err
 	}
+	a.WarnBehind(ctx, p)
 	planning.WriteTold(a.Out, plan)
 	planning.WriteOffered(a.Out, plan, opts.blueprint)
 	return printInit(a.Out, plan, answer)

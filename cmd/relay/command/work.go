@@ -156,6 +156,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 			return err
 		}
 		opts.App.Warn(p.Config.Warnings...)
+		opts.App.WarnBehind(ctx, p)
 		opts.App.TellTop(p)
 		opts.WarnUnsigned(ctx, p)
 		opts.TellShared(ctx, p)

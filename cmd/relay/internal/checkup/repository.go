@@ -46,6 +46,9 @@ func checkRepository(ctx context.Context, c *checkup) {
 		c.add(Warn, "repository", fmt.Sprintf("HEAD is detached at %.12s: relay finish will not know where the work belongs", facts.Head), "git switch BRANCH now, or later relay finish --into BRANCH")
 	default:
 		c.add(OK, "repository", fmt.Sprintf("branch %s at %.12s", facts.Branch, facts.Head), "")
+		if words, fix := project.Behind(ctx, c.project.Git); words != "" {
+			c.add(Warn, "repository", words, fix)
+		}
 	}
 	changed := worktree.TrackedRecords(ctx, c.project.Git, facts.Changes)
 	switch {

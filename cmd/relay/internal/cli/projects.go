@@ -102,6 +102,13 @@ func (a *App) Warn(warnings ...string) {
 	}
 }
 
+// WarnBehind warns of a branch that lacks commits of the one it follows.
+func (a *App) WarnBehind(ctx context.Context, p *project.Project) {
+	if words, fix := project.Behind(ctx, p.Git); words != "" {
+		a.Warn(words + " (" + fix + ")")
+	}
+}
+
 // TellTop says that agents and checks run at the top of the repository, when the user is in a folder below it.
 func (a *App) TellTop(p *project.Project) {
 	if dir, err := filepath.EvalSymlinks(p.Session.Dir); err == nil && plaintext.Relative(p.Root, dir) != "." {
