@@ -1,18 +1,22 @@
 package attempts
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/segmentio/encoding/json"
 
 	"relay/attempts/internal/durable"
 	"relay/epic/each"
 )
 
 // seenFile has what the logs of a long epic added up to at a time, as viewers read it: the events of 10,000 tasks take them longer than all
-// else. It has a seal and a seen, then for each task a seenTask and its attempts. No run works by it.
+// else. It has a seal, a seen, and a seenTask for each task, a line each. No run works by it.
 const (
 	seenFile = "ledger.json"
 	longLogs = 1000 // events
@@ -31,14 +35,18 @@ type seen struct {
 
 // seenTask is a task in seenFile.
 type seenTask struct {
-	ID       string
-	Record   TaskRecord // without attempts
-	Tries    int        // lines with an attempt that follow
-	attempts []Attempt
+	ID     string
+	Record TaskRecord
 }
 
-// Seal returns the first line of a file for viewers, as [durable.Seal] does.
-func Seal(relay string, of ...[]byte) []byte { return durable.Seal(relay, of...) }
+// Seal returns the first line of a file for viewers: the version of relay, and a hash of all that the file is made of and has.
+func Seal(relay string, of ...[]byte) []byte {
+	sum := sha256.New()
+	for _, part := range of {
+		sum.Write(part)
+	}
+	return fmt.Appendf(nil, "%s %x\n", relay, sum.Sum(nil))
+}
 
 // keepSeen writes seenFile, if the logs of a store have grown enough. After a failure viewers do without it.
 func keepSeen(s *Store) {
@@ -46,14 +54,13 @@ func keepSeen(s *Store) {
 	if of == nil {
 		return
 	}
-	lines := []any{of}
+	seal := Seal(s.opts.Relay)
+	text, _ := json.Append(slices.Grow(seal, int(s.seen.stamp.Size)*9/8), of, 0) // the events that it is made of are JSON
 	for i := range of.tasks {
-		lines = append(lines, &of.tasks[i])
-		for k := range of.tasks[i].attempts {
-			lines = append(lines, &of.tasks[i].attempts[k])
-		}
+		text, _ = json.Append(append(text, '\n'), &of.tasks[i], 0)
 	}
-	s.seen = show(s.fsys, seenFile, durable.SealLines(s.opts.Relay, int(s.seen.stamp.Size)*9/8, lines))
+	copy(text, Seal(s.opts.Relay, text[len(seal):]))
+	s.seen = show(s.fsys, seenFile, text)
 	s.seen.upTo = of.Next
 }
 
@@ -72,8 +79,8 @@ func sumUp(s *Store) (of *seen) {
 		l.Tasks, l.EndedAt, l.EpicReviews = nil, time.Time{}, slices.Clone(l.EpicReviews) // viewers do not know which tasks there are
 		l.Cooldowns, l.Refused, l.Held = maps.Clone(l.Cooldowns), maps.Clone(l.Refused), maps.Clone(l.Held)
 		for id, rec := range now.ledger.Tasks {
-			of.tasks = append(of.tasks, seenTask{id, *rec, len(rec.Attempts), slices.Clone(rec.Attempts)})
-			of.tasks[len(of.tasks)-1].Record.Attempts = nil
+			of.tasks = append(of.tasks, seenTask{id, *rec})
+			of.tasks[len(of.tasks)-1].Record.Attempts = slices.Clone(rec.Attempts)
 		}
 	})
 	return of
@@ -89,18 +96,26 @@ func show(fsys durable.FS, name string, text []byte) snapshot {
 
 // recall begins with what seenFile has, if the logs begin with what it is made of.
 func (h *history) recall(relay string) {
-	lines, s := durable.OpenSealed(h.fsys, seenFile, relay, maxLedger), seen{}
-	defer lines.Close()
-	if !lines.Next(&s) || !h.begin() || len(s.Logs) > len(h.logs)-h.start {
+	file, err := durable.OpenHashed(h.fsys, seenFile, maxLedger)
+	if file == nil || err != nil {
+		return
+	}
+	defer file.Close()
+	text, _ := file.Text()
+	_, sealed, _ := bytes.Cut(text, []byte("\n"))
+	first, tasks, _ := bytes.Cut(sealed, []byte("\n"))
+	var s seen
+	if !bytes.HasPrefix(text, Seal(relay, sealed)) || json.Unmarshal(first, &s) != nil || !h.begin() || len(s.Logs) > len(h.logs)-h.start {
 		return
 	}
 	ends := each.Of(s.Logs, func(m durable.Mark) func() bool { return m.In(h.fsys) })
-	s.Ledger.Tasks = readTasks(lines.Next)
-	same := lines.Whole()
+	s.Ledger.Tasks, err = readTasks(tasks)
 	for i, isIn := range ends {
-		same = isIn() && same && h.logs[h.start+i].name() == s.Logs[i].Name
+		if !isIn() || h.logs[h.start+i].name() != s.Logs[i].Name {
+			err = fs.ErrInvalid
+		}
 	}
-	if !same {
+	if err != nil {
 		return
 	}
 	for i, m := range s.Logs {
@@ -111,35 +126,42 @@ func (h *history) recall(relay string) {
 	h.fold.jobs, h.fold.base, h.fold.bases, h.fold.written = s.Jobs, s.Base, s.Base, s.Written
 }
 
-// readTasks reads all tasks of seenFile. Attempts have many strings that are the same, which are kept once.
-func readTasks(next func(to any) bool) map[string]*TaskRecord {
-	tasks, texts, all, t := map[string]*TaskRecord{}, map[string]string{}, []Attempt(nil), seenTask{}
-	for next(&t) {
-		from := len(all)
-		for range t.Tries {
-			if len(all) == cap(all) {
-				all, from = append(make([]Attempt, 0, 256+2*(len(all)-from)), all[from:]...), 0
-			}
-			if all = append(all, Attempt{}); !next(&all[len(all)-1]) {
-				break
-			}
-			a := &all[len(all)-1]
-			a.Receipt.FilesChanged = slices.Clone(a.Receipt.FilesChanged) // without room for ten
-			same := []*string{
-				&a.Run, &a.Base, &a.Sealed, &a.Runner, &a.Model, (*string)(&a.Result), (*string)(&a.Outcome), (*string)(&a.Receipt.Verdict),
-			}
-			for k := range a.Receipt.Checks {
-				same = append(same, &a.Receipt.Checks[k].Name, &a.Receipt.Checks[k].Phase, (*string)(&a.Receipt.Checks[k].Attribution))
-			}
-			for _, text := range same {
-				if _, known := texts[*text]; !known {
-					texts[*text] = *text
-				}
-				*text = texts[*text]
-			}
+// readTasks reads all tasks of seenFile. The attempts of many share a list that has no room for more.
+func readTasks(text []byte) (map[string]*TaskRecord, error) {
+	var room, all []Attempt
+	tasks, texts := map[string]*TaskRecord{}, map[string]string{}
+	for line := range bytes.Lines(text) {
+		t := seenTask{Record: TaskRecord{Attempts: room}}
+		if err := json.Unmarshal(line, &t); err != nil {
+			return nil, err
 		}
-		t.Record.Attempts = all[from:len(all):len(all)]
-		tasks[t.ID], t = new(t.Record), seenTask{}
+		tried, from := t.Record.Attempts, len(all)
+		for i := range tried {
+			tried[i].pack(texts)
+		}
+		if cap(all)-from < len(tried) {
+			all, from = make([]Attempt, 0, 256+len(tried)), 0
+		}
+		all = append(all, tried...)
+		clear(tried) // the decoder fills in what is there
+		room, t.Record.Attempts = tried[:0], all[from:len(all):len(all)]
+		tasks[t.ID] = new(t.Record)
 	}
-	return tasks
+	return tasks, nil
+}
+
+// pack keeps texts that many attempts have once, and lists without the decoder's room for ten.
+func (a *Attempt) pack(texts map[string]string) {
+	r := &a.Receipt
+	r.FilesChanged = slices.Clone(r.FilesChanged)
+	same := []*string{&a.Run, &a.Base, &a.Sealed, &a.Runner, &a.Model, (*string)(&a.Result), (*string)(&a.Outcome), (*string)(&r.Verdict)}
+	for i := range r.Checks {
+		same = append(same, &r.Checks[i].Name, &r.Checks[i].Phase, (*string)(&r.Checks[i].Attribution))
+	}
+	for _, text := range same {
+		if _, known := texts[*text]; !known {
+			texts[*text] = *text
+		}
+		*text = texts[*text]
+	}
 }

@@ -57,10 +57,11 @@ func TestGoldens(t *testing.T) {
 func TestText(t *testing.T) {
 	t.Parallel()
 	tags := func(said string) []string {
-		row := view.Row{ID: "T1", Title: said, State: view.Asks, Why: said, Telling: []string{said}, Detail: said, Agent: said, Section: said}
+		row := view.Row{ID: "T1", Title: said, State: view.Asks, Agent: said, Section: said}
+		row.Advice = &view.Advice{Why: said, Telling: []string{said}, Detail: said}
 		row.First, row.Choices, row.Equal = &view.Command{Type: said, For: said}, []view.Command{{Type: said, For: said}}, true
-		look := row
-		look.ID, look.State, look.Equal, look.Also = "T2", view.Look, false, []string{said}
+		look, advice := row, *row.Advice
+		look.Advice, look.ID, look.State, advice.Equal, advice.Also = &advice, "T2", view.Look, false, []string{said}
 		a := attempts.Attempt{ID: 1, Runner: said, Model: said, Result: attempts.ResultFailure}
 		a.Receipt.ErrorSummary, a.Receipt.Checks = said, []attempts.CheckRun{{Name: said, Tail: said, ExitCode: 1}}
 		n := &view.Night{Epic: view.Epic{Title: said}, Counts: view.Counts{view.Asks: 1, view.Look: 1}}

@@ -44,6 +44,7 @@ type Builder struct {
 	changed  Changed
 	money    Money
 	graph    *Graph // without states; nil: not made yet
+	none     Advice // of tasks that are done
 }
 
 // freed are the tasks that wait for one that needs a person.
@@ -152,7 +153,8 @@ func (b *Builder) rowAt(i int, now time.Time) *Row {
 	if until.IsZero() {
 		return row
 	}
-	limited := *row
+	limited, advice := *row, *row.Advice
+	limited.Advice = &advice
 	limited.State, limited.Until, limited.Why = Limited, until, "waits for "+who.For+because(who.Why)
 	return &limited
 }
@@ -234,8 +236,8 @@ func sortNeeds(rows []*Row) []*Row {
 			continue
 		}
 		if len(list[at].Also) == 0 {
-			leads := *list[at]
-			list[at] = &leads
+			leads, advice := *list[at], *list[at].Advice
+			leads.Advice, list[at] = &advice, &leads
 		}
 		list[at].Also = append(list[at].Also, row.ID)
 	}

@@ -33,7 +33,7 @@ func (b *Builder) row(i int) *Row {
 	r := &Row{
 		ID: t.ID, Title: t.Title, Section: b.sections[i], Place: i, State: b.state(t.ID, rec), Attempt: rec.Charges(),
 		Max: cmp.Or(max(t.MaxAttempts, 0), limit), Tries: len(rec.Attempts), Usage: rec.Used(), Looks: rec.Looks(),
-		person: t.Kind == epic.KindPerson,
+		Advice: &Advice{}, person: t.Kind == epic.KindPerson,
 	}
 	for k := range rec.Attempts {
 		r.addAttempt(&rec.Attempts[k])
@@ -43,6 +43,9 @@ func (b *Builder) row(i int) *Row {
 	}
 	b.explain(r, i, rec)
 	r.offer(AddFlag(r.Commands(), b.in.Flag))
+	if r.State == Done && r.Why == "" {
+		r.Advice = &b.none
+	}
 	return r
 }
 
@@ -307,14 +310,14 @@ func (r *Row) Cause() string {
 }
 
 // Waiters says which tasks wait for the one of the row; "": none does.
-func (r *Row) Waiters() string {
-	switch n := r.FreesAll; {
+func (a *Advice) Waiters() string {
+	switch n := a.FreesAll; {
 	case n == 0:
 		return ""
-	case n > 3 || n > len(r.Frees):
+	case n > 3 || n > len(a.Frees):
 		return plaintext.Count(n, "task") + " wait for it"
 	default:
-		return strings.Join(r.Frees, ", ") + plaintext.Verb(n, " waits", " wait") + " for it"
+		return strings.Join(a.Frees, ", ") + plaintext.Verb(n, " waits", " wait") + " for it"
 	}
 }
 

@@ -204,23 +204,7 @@ type Row struct {
 	Section string `json:"section,omitempty"` // group of the plan that has it; "": none
 	Place   int    `json:"place"`             // in the plan, from 0
 	State   State  `json:"state"`
-	// Also are further tasks with the same cause, which this row stands for; only in Night.Needs.
-	Also []string `json:"also,omitempty"`
-
-	Why     string   `json:"why,omitempty"`     // why it waits, needs a person, or how it ended, in relay's words, one line
-	Telling []string `json:"telling,omitempty"` // the lines that tell most, as agent or program wrote them; the first says most
-	Detail  string   `json:"detail,omitempty"`  // the whole of what the gate says, which may have several lines
-
-	First   *Command  `json:"first,omitempty"`   // what a careful person types first; nil: nothing
-	Choices []Command `json:"choices,omitempty"` // what may come then, or in its place
-	// Equal says that First and the first Choices are equal answers to a question: a view shows them side by side.
-	Equal bool `json:"equal,omitempty"`
-
-	Frees     []string `json:"frees,omitempty"`      // tasks that wait for it, at any distance, the first five in the order of the plan
-	FreesAll  int      `json:"frees_all,omitempty"`  // how many there are
-	WaitsFor  []string `json:"waits_for,omitempty"`  // tasks it depends on that are not done, at most five
-	BlockedBy []string `json:"blocked_by,omitempty"` // tasks that need a person and keep it from running, at most three
-
+	*Advice
 	Agent   string    `json:"agent,omitempty"` // who works at it, or did last
 	Model   string    `json:"model,omitempty"` // "": unknown
 	Since   time.Time `json:"since,omitzero"`  // when the state began; of a running task when its attempt began
@@ -243,9 +227,28 @@ type Row struct {
 	Already  bool            `json:"already,omitempty"`  // done without a change: its checks passed before
 	Unproven bool            `json:"unproven,omitempty"` // done, but neither check nor reviewer proved it
 	Looks    []attempts.Look `json:"looks,omitempty"`    // what a person has to look at
+	person   bool            // only a person can do it
+}
 
-	cause  string // by which rows are put together; "": it has its own
-	person bool   // only a person can do it
+// Advice says why a task is in its state, what to type, and which tasks wait. Most tasks are done and share one that is empty.
+type Advice struct {
+	// Also are further tasks with the same cause, which this row stands for; only in Night.Needs.
+	Also    []string `json:"also,omitempty"`
+	Why     string   `json:"why,omitempty"`     // why it waits, needs a person, or how it ended, in relay's words, one line
+	Telling []string `json:"telling,omitempty"` // the lines that tell most, as agent or program wrote them; the first says most
+	Detail  string   `json:"detail,omitempty"`  // the whole of what the gate says, which may have several lines
+
+	First   *Command  `json:"first,omitempty"`   // what a careful person types first; nil: nothing
+	Choices []Command `json:"choices,omitempty"` // what may come then, or in its place
+	// Equal says that First and the first Choices are equal answers to a question: a view shows them side by side.
+	Equal bool `json:"equal,omitempty"`
+
+	Frees     []string `json:"frees,omitempty"`      // tasks that wait for it, at any distance, the first five in the order of the plan
+	FreesAll  int      `json:"frees_all,omitempty"`  // how many there are
+	WaitsFor  []string `json:"waits_for,omitempty"`  // tasks it depends on that are not done, at most five
+	BlockedBy []string `json:"blocked_by,omitempty"` // tasks that need a person and keep it from running, at most three
+
+	cause string // by which rows are put together; "": it has its own
 }
 
 // Command is something to type, and what it is good for.

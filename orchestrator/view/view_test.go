@@ -90,11 +90,11 @@ func TestSentence(t *testing.T) {
 
 func TestWaiters(t *testing.T) {
 	t.Parallel()
-	for want, r := range map[string]view.Row{
+	for want, a := range map[string]view.Advice{
 		"": {}, "T38 waits for it": {Frees: []string{"T38"}, FreesAll: 1}, "T1, T2 wait for it": {Frees: []string{"T1", "T2"}, FreesAll: 2},
 		"7 tasks wait for it": {Frees: []string{"T1", "T2", "T3", "T4", "T5"}, FreesAll: 7},
 	} {
-		if got := r.Waiters(); got != want {
+		if got := a.Waiters(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -224,7 +224,7 @@ func TestEnded(t *testing.T) {
 // A question of an epic of a playlist is asked without the flag that names the epic.
 func TestFirstOf(t *testing.T) {
 	t.Parallel()
-	row := view.Row{ID: "T2", Equal: true, First: &view.Command{Type: "relay answer T2 A --epic second", For: "per line"}}
+	row := view.Row{ID: "T2", Advice: &view.Advice{Equal: true, First: &view.Command{Type: "relay answer T2 A --epic second", For: "per line"}}}
 	row.Choices = []view.Command{{Type: "relay answer T2 B --epic second", For: "per invoice"}}
 	for selected, want := range map[bool]string{true: "press a: A per line? B per invoice?", false: "asks: A per line? B per invoice?"} {
 		if got := firstOf(&row, selected); got != want {
