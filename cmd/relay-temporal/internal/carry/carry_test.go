@@ -152,7 +152,8 @@ func TestThereAndBack(t *testing.T) {
 			t.Errorf("%s came back", file)
 		}
 	}
-	l.must(l.decides.Settle(t.Context(), o, "relay-tasks/one/T1", r.Head))
+	l.must(l.decides.Keep(t.Context(), "refs/heads/relay-tasks/one/T1", r.Head))
+	l.must(l.decides.Forget(t.Context(), ResultRef(o.ID)))
 	l.must(l.decides.Remove(t.Context(), o.ID, order.ID{Run: o.Run, Task: "T9", Number: 1}))
 	if left := l.git(l.remote, "for-each-ref", "--format=%(refname)"); left != "refs/relay/base/"+epicID {
 		t.Errorf("left in the store: %s", left)
