@@ -256,7 +256,8 @@ func (e *Engine) follow(ctx context.Context, a engine.Attempt, s sent, message [
 		if ev.Task != a.Task.ID {
 			return
 		}
-		if ev.Kind == engine.KindBriefed {
+		if ev.Kind == engine.KindBriefed && ev.Briefed != nil {
+			ev.Briefed.Host = s.Host
 			e.events.Record(ctx, ev)
 			return
 		}
