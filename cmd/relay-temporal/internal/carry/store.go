@@ -36,7 +36,7 @@ const (
 	ordersRef  = "refs/relay/orders/"
 	resultsRef = "refs/relay/results/"
 	ChecksRef  = "refs/relay/checks/" // what relay check sends
-	baseRef    = "refs/relay/base/"   // the newest base of an epic: by it the next push sends only what is new
+	baseRef    = "refs/relay/base/"   // the newest base of a run: by it the next push sends only what is new
 )
 
 // runTime begins the name of a run.
@@ -137,7 +137,7 @@ func (s *Store) Remove(ctx context.Context, ids ...order.ID) error {
 }
 
 // PushOrder writes the contents of an order into a commit, pushes it with all commits that the attempt needs, and returns the message.
-func (s *Store) PushOrder(ctx context.Context, epicID string, c order.Contents, trusted string) (o order.Order, err error) {
+func (s *Store) PushOrder(ctx context.Context, c order.Contents, trusted string) (o order.Order, err error) {
 	a := &c.Attempt
 	o = order.Order{Version: order.Version, ID: order.IDOf(*a), Base: a.Base, Trusted: trusted, Wall: a.Wall}
 	files, err := c.Files()
@@ -157,13 +157,13 @@ func (s *Store) PushOrder(ctx context.Context, epicID string, c order.Contents, 
 	}
 	s.ordering.Lock()
 	defer s.ordering.Unlock()
-	err = s.push(ctx, o.Commit+":"+w.ref, o.Base+":"+baseRef+epicID)
+	err = s.push(ctx, o.Commit+":"+w.ref, o.Base+":"+baseRef+o.Run)
 	return o, errors.Join(err, s.Forget(ctx, w.ref))
 }
 
 // FetchOrder gets an order, and all commits that it needs, and returns its contents.
 func (s *Store) FetchOrder(ctx context.Context, o order.Order) (c order.Contents, err error) {
-	if at, err := s.fetch(ctx, OrderRef(o.ID), baseRef+"*"); err != nil {
+	if at, err := s.fetch(ctx, OrderRef(o.ID), baseRef+o.Run); err != nil {
 		return c, err
 	} else if at != o.Commit {
 		return c, fmt.Errorf("the order of %s is the commit %s, not %s", o.ID, at, o.Commit)
@@ -205,7 +205,7 @@ func (s *Store) Take(ctx context.Context, ref string) (commit string, err error)
 
 // Old lists refs of the store that runs or checks from before a time have left.
 func (s *Store) Old(ctx context.Context, before time.Time) (refs []string, err error) {
-	refs, err = s.refs(ctx, ordersRef+"*", resultsRef+"*", ChecksRef+"*")
+	refs, err = s.refs(ctx, ordersRef+"*", resultsRef+"*", ChecksRef+"*", baseRef+"*")
 	return slices.DeleteFunc(refs, func(ref string) bool {
 		run, _, _ := strings.Cut(strings.Split(ref, "/")[3], "-")
 		began, err := time.Parse(runTime, run)

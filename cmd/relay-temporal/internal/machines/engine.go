@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"relay/cmd/relay-temporal/internal/carry"
 	"relay/cmd/relay-temporal/internal/order"
 	"relay/cmd/relay-temporal/internal/settings"
+	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/merge"
@@ -50,7 +50,8 @@ type Engine struct {
 	late []sent     // given up: what the host did with them is unknown
 }
 
-// Opener reads the settings and connects to what carries orders out; a server that is away is tried for patience, and for that of the settings.
+// Opener reads the settings and connects to what carries orders out. It tries a server that is away for patience, but no longer than the
+// settings say.
 type Opener func(ctx context.Context, patience time.Duration) (*settings.Machines, Jobs, error)
 
 // New returns the factory of the engine.
@@ -163,7 +164,7 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	e.begun(order.IDOf(a))
 	contents := order.ContentsOf(e.o, a)
 	contents.User, contents.Hook = e.user, e.hook
-	o, err := e.store.PushOrder(ctx, e.o.Epic.ID, contents, e.trusted)
+	o, err := e.store.PushOrder(ctx, contents, e.trusted)
 	if err != nil {
 		failed = err
 		return e.apart(ctx, fmt.Errorf("the order was not sent to %s: %w", host, err))
@@ -250,21 +251,12 @@ func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message
 }
 
 func (e *Engine) follow(ctx context.Context, a engine.Attempt, s sent, message []byte) (r engine.Result, failed, err error) {
-	heard := &told{path: filepath.Join(relayfiles.Of(e.o.Dir, a).Folder, relayfiles.ProgressFile)}
+	heard := &told{files: relayfiles.Of(e.o.Dir, a)}
 	heard.add("at work on " + s.Host)
 	answer, err := e.jobs.Do(ctx, s.Host, s.Order.ID, message, func(ev engine.Event) {
-		if ev.Task != a.Task.ID {
-			return
+		if ev.Task == a.Task.ID {
+			e.hear(ctx, s.Host, ev, heard)
 		}
-		if ev.Kind == engine.KindBriefed && ev.Briefed != nil {
-			ev.Briefed.Host = s.Host
-			e.events.Record(ctx, ev)
-			return
-		}
-		if ev.Kind == engine.KindActivity {
-			heard.add(ev.Detail.Text)
-		}
-		e.events.Emit(ev)
 	})
 	cause := context.Cause(ctx)
 	lost := cause == nil && errors.Is(err, ErrUnknown)
@@ -278,7 +270,7 @@ func (e *Engine) follow(ctx context.Context, a engine.Attempt, s sent, message [
 	if err != nil {
 		return r, nil, fmt.Errorf("%s: %w", s.Host, err)
 	}
-	if r, err = e.takeIn(whole, a, s.Order, m); err == nil && r.Succeeded() {
+	if r, err = e.takeIn(whole, a, s.Order, m); err == nil && r.Succeeded() && !e.trusts(whole, a, s.Host, &r) {
 		err = e.prove(ctx, a, s.Host, &r)
 	}
 	if err != nil {
@@ -293,6 +285,23 @@ func (e *Engine) follow(ctx context.Context, a engine.Attempt, s sent, message [
 		r.Receipt.ErrorSummary = strings.ReplaceAll(r.Receipt.ErrorSummary, order.ErrStopped.Error(), cause.Error())
 	}
 	return r, failed, err
+}
+
+// hear takes in what a host says while it works.
+func (e *Engine) hear(ctx context.Context, host string, ev engine.Event, heard *told) {
+	switch {
+	case ev.Kind == engine.KindBriefed && ev.Briefed != nil:
+		ev.Briefed.Host = host
+		e.events.Record(ctx, ev)
+	case ev.Kind == KindDrains:
+		e.hosts.drains(host)
+		heard.add("its worker drains: " + host + " gets nothing new")
+	default:
+		if ev.Kind == engine.KindActivity {
+			heard.add(ev.Detail.Text)
+		}
+		e.events.Emit(ev)
+	}
 }
 
 // answer returns the message of the result. One that did not arrive may be in the store: then unheard is why it did not.
@@ -314,6 +323,20 @@ func (e *Engine) answer(ctx context.Context, s sent, text []byte, err error) (m 
 		err = fmt.Errorf("%w: %s", ErrRefused, m.Failed)
 	}
 	return m, nil, err
+}
+
+// trusts reports whether the checks of work have passed on a host that the user trusts with them, and nothing has landed since its base.
+func (e *Engine) trusts(ctx context.Context, a engine.Attempt, host string, r *engine.Result) bool {
+	if !slices.ContainsFunc(e.settings.Hosts, func(h settings.Host) bool { return h.Name == host && h.TrustChecks }) {
+		return false
+	}
+	failed := func(c epic.Check) bool {
+		return !slices.ContainsFunc(r.Receipt.Checks, func(run attempts.CheckRun) bool {
+			return run.Name == c.Name && run.ExitCode == 0 && run.Phase != attempts.PhaseBaseline
+		})
+	}
+	tip, err := e.merger.Branch.Tip(ctx)
+	return err == nil && tip == a.Base && !slices.ContainsFunc(slices.Concat(e.o.Epic.Checks, a.Task.Checks), failed)
 }
 
 // prove runs the checks of work that is to land: a host may be wrong, or lie. Work that does not pass here is kept.
@@ -347,7 +370,7 @@ func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m 
 	if r, err = e.store.FetchResult(ctx, carry.Incoming{Epic: e.o.Epic.ID, Order: o, Message: m, Protected: protected}); err != nil {
 		return r, err
 	}
-	_ = os.Remove(filepath.Join(files.Folder, relayfiles.ProgressFile)) // see told
+	(&told{files: files}).remove()
 	if err := e.store.TakeFiles(ctx, e.o.Dir, files.Folder, m); err != nil {
 		return r, err
 	}

@@ -95,6 +95,17 @@ func (h *hosts) try(wanted string, labels []string) (name string, rest time.Dura
 	return best.Name, 0, nil, nil
 }
 
+// drains has a host get nothing for a time.
+func (h *hosts) drains(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, one := range h.list {
+		if one.Name == name {
+			one.until = time.Now().Add(longestRest)
+		}
+	}
+}
+
 // give gives a job back, of a host that has served or failed.
 func (h *hosts) give(name string, failed error) {
 	h.mu.Lock()

@@ -55,7 +55,10 @@ type Host struct {
 	Name   string   `yaml:"name"`
 	Jobs   int      `yaml:"jobs"` // attempts at a time
 	Labels []string `yaml:"labels"`
-	Home   string   `yaml:"home"` // of a host that is a process on this machine: its home folder
+	// TrustChecks: work whose checks have passed there is not checked here again, if nothing has landed meanwhile.
+	TrustChecks bool `yaml:"trust_checks"`
+
+	Home string `yaml:"home"` // of a host that is a process on this machine: its home folder
 }
 
 // Own are the settings of a host itself.

@@ -30,8 +30,9 @@ type Worker struct {
 	Drain     func(why error) // ends what Run was given as draining
 	Log       func(format string, args ...any)
 
-	client client.Client
-	dir    string // of what is at work
+	client   client.Client
+	dir      string // of what is at work
+	draining <-chan struct{}
 }
 
 // longestDrain is how long a draining worker waits for its attempts: longer than any may take.
@@ -44,7 +45,7 @@ var ErrDrain = errors.New("drains")
 //
 // A worker that was killed has left the processes of its attempts behind: Run goes on with them.
 func (w *Worker) Run(ctx, draining context.Context, m *settings.Machines) (err error) {
-	w.dir = w.Processes.Folder(w.Name)
+	w.dir, w.draining = w.Processes.Folder(w.Name), draining.Done()
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (w *Worker) serve(ctx, draining context.Context) error {
 			break
 		}
 		if draining.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // nothing is at work
 		}
 		w.Log("%s: the server is away: %v", w.Name, err)
 		pause(draining)
