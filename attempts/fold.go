@@ -102,12 +102,8 @@ func (f *fold) task(e *Event) {
 		if e.Landing != nil {
 			rec.startedBy(e).land(e.Landing)
 		}
-	case TypeBriefed:
-		if a := rec.Running(); a != nil && e.Briefed != nil && a.ID == e.Attempt {
-			a.Receipt.Host = e.Briefed.Host
-		}
-	case TypeReviewed:
-		rec.addReviewProgress(e.Attempt, e.Reviewed)
+	case TypeReviewed, TypeBriefed:
+		rec.heard(e)
 	case TypeAttemptEnded:
 		f.ended(rec, e)
 	case TypeGated:
