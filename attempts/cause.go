@@ -47,8 +47,7 @@ func Cause(r Receipt) string {
 	return strings.Join(parts, "\n")
 }
 
-// summaryOf returns the error summary, unless it is nothing but relay's own words for how a process or an attempt
-// ended.
+// summaryOf returns the error summary, unless it is nothing but relay's own words for how a process or an attempt ended.
 func summaryOf(r Receipt) string {
 	switch r.ErrorCategory {
 	case NoChange, TimedOut, Interrupted:

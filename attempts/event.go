@@ -355,6 +355,7 @@ type ToolUse struct {
 type Briefed struct {
 	Bytes     int      `json:"bytes"`
 	Dir       string   `json:"dir,omitempty"`       // folder that the attempt works in, absolute
+	Host      string   `json:"host,omitempty"`      // the machine; "": that of the run
 	Handoff   string   `json:"handoff,omitempty"`   // id of the LedgerSync entry that it quotes
 	Entries   int      `json:"entries,omitempty"`   // LedgerSync entries quoted, with the handoff
 	Documents []string `json:"documents,omitempty"` // names of documents it tells the agent to read
@@ -371,8 +372,7 @@ type PullRequest struct {
 	Into   string `json:"into,omitempty"`
 }
 
-// Cooldown records that a runner is not to be asked before a time. Without Until it may be asked again at once: a
-// person has said so.
+// Cooldown records that a runner is not to be asked before a time. Without Until it may be asked again at once: a person has said so.
 type Cooldown struct {
 	Runner string    `json:"runner"`
 	Until  time.Time `json:"until,omitzero"`

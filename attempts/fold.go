@@ -102,8 +102,8 @@ func (f *fold) task(e *Event) {
 		if e.Landing != nil {
 			rec.startedBy(e).land(e.Landing)
 		}
-	case TypeReviewed:
-		rec.addReviewProgress(e.Attempt, e.Reviewed)
+	case TypeReviewed, TypeBriefed:
+		rec.heard(e)
 	case TypeAttemptEnded:
 		f.ended(rec, e)
 	case TypeGated:

@@ -100,8 +100,7 @@ func (p *progress) learn(i int) {
 	}
 }
 
-// lastLearned returns the last tasks whose agents have told a learning, most of them at most, in the order of the
-// plan; none is not nil.
+// lastLearned returns the last tasks whose agents have told a learning, most of them at most, in the order of the plan; none is not nil.
 func (p *progress) lastLearned(most int) []int {
 	last := append([]int{}, p.learned[max(len(p.learned)-most, 0):]...)
 	slices.Sort(last)

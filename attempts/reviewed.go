@@ -47,9 +47,16 @@ type Round struct {
 	Wanted  []review.Raised `json:"wanted" max:"1000" most:"50"`
 }
 
-// addReviewProgress appends opinions and rounds to those of the attempt under way; of any other it does nothing.
-func (rec *TaskRecord) addReviewProgress(attempt int, more *ReviewProgress) {
-	if a := rec.Running(); more == nil || a == nil || a.ID != attempt {
+// heard appends opinions and rounds to those of the attempt under way, and notes its host; of any other it does nothing.
+func (rec *TaskRecord) heard(e *Event) {
+	a, more := rec.Running(), e.Reviewed
+	if a == nil || a.ID != e.Attempt {
+		return
+	}
+	if e.Briefed != nil {
+		a.Receipt.Host = e.Briefed.Host
+	}
+	if more == nil {
 		return
 	}
 	all := cmp.Or(rec.ReviewProgress, &ReviewProgress{})

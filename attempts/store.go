@@ -17,8 +17,7 @@ type Options struct {
 	Dir   string // the relay folder
 	Epic  *epic.Epic
 	Graph *epic.Graph
-	// Run is the id of a new run, see [NewRunID]. Empty: events go to the newest run's log, as those of a command
-	// such as gate do.
+	// Run is the id of a new run, see [NewRunID]. Empty: events go to the newest run's log, as those of a command such as gate do.
 	Run string
 	// Fresh, if not nil, are the settings of the ledger that Open makes where there is none yet, see [Create].
 	Fresh *Settings
@@ -63,8 +62,7 @@ type Store struct {
 
 // Open takes the epic's lock, reads everything, cuts what a crash left at the log's end and makes the run's folder.
 //
-// Errors to branch on: [*HeldError], [*EditedError], [*DamageError], [*VersionError], [*EpicError], and [ErrNoLedger]
-// without Fresh.
+// Errors to branch on: [*HeldError], [*EditedError], [*DamageError], [*VersionError], [*EpicError], and [ErrNoLedger] without Fresh.
 func Open(o Options) (*Store, error) {
 	if o.Run != "" && !runPattern.MatchString(o.Run) {
 		return nil, fmt.Errorf("%q is not a run id", o.Run)

@@ -32,8 +32,7 @@ func (u Usage) KnownCost() bool { return u.CostUSD > 0 || u.Free }
 // Unused reports whether nothing that was used is known.
 func (u Usage) Unused() bool { return u.CostUSD == 0 && u.InputTokens+u.OutputTokens == 0 }
 
-// Uncached returns the tokens that caps count: what the model read and wrote without what it read from its provider's
-// cache.
+// Uncached returns the tokens that caps count: what the model read and wrote without what it read from its provider's cache.
 func (u Usage) Uncached() int64 { return u.InputTokens - u.CachedTokens + u.OutputTokens }
 
 func sum(list []Attempt) Usage {

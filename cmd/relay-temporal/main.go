@@ -7,10 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
@@ -38,7 +36,7 @@ const forPerson = 15 * time.Second
 
 func main() {
 	environ := os.Environ()
-	within := func(ctx context.Context, patience time.Duration) (*settings.Machines, machines.Jobs, error) {
+	open := func(ctx context.Context, patience time.Duration) (*settings.Machines, machines.Jobs, error) {
 		m, err := settings.Read(environ)
 		if err != nil {
 			return nil, nil, err
@@ -50,19 +48,15 @@ func main() {
 		c, err := temporal.Dial(ctx, m.Temporal, min(patience, m.Patience), "relay")
 		return m, &temporal.Jobs{Client: c, Settings: m.Temporal, Patience: m.Patience, Grace: stopGrace}, err
 	}
-	read := func(ctx context.Context) (*settings.Machines, machines.Jobs, error) {
-		return within(ctx, math.MaxInt64)
-	}
-	now := func(ctx context.Context) (*settings.Machines, machines.Jobs, error) { return within(ctx, forPerson) }
 	os.Exit(command.Main(command.Options{
-		Engine: engineName, Engines: map[string]engine.Factory{engineName: machines.New(read)},
+		Engine: engineName, Engines: map[string]engine.Factory{engineName: machines.New(open)},
 		Commands: func(here command.Machine) []*cobra.Command {
 			return []*cobra.Command{
-				newCarryCommand(environ, here), newWorkerCommand(environ), newDrainCommand(now), newSweepCommand(environ, here), newCertsCommand(),
+				newCarryCommand(environ, here), newWorkerCommand(environ), newDrainCommand(open), newSweepCommand(environ, here), newCertsCommand(),
 			}
 		},
 		Check: func(ctx context.Context, root string, ask bool, add func(state, name, message, fix string)) {
-			m, jobs, err := now(ctx)
+			m, jobs, err := open(ctx, forPerson)
 			if err == nil {
 				err = machines.Check{Root: root, Agents: ask, Add: add}.Of(ctx, m, jobs)
 			}
@@ -96,14 +90,14 @@ func newCarryCommand(environ []string, here command.Machine) *cobra.Command {
 			if name != "" {
 				m.Host.Name = name
 			}
-			h := &host.Host{Settings: m, Environ: environ, Carry: here.Carry, Check: here.Check}
+			h := &host.Host{Settings: m, Environ: environ, Machine: here}
 			if question {
 				return h.Answer(cmd.Context(), os.Stdin, os.Stdout)
 			}
 			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGHUP) // who has given the order may be gone
 			ctx, cancel := context.WithCancelCause(cmd.Context())
 			defer cancel(nil)
-			host.Alive(ctx, func() { cancel(order.ErrStopped) })
+			host.Alive(ctx, func() { cancel(errors.New("its worker was silent for the heartbeat")) })
 			stop := make(chan os.Signal, 1)
 			signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
 			go func() { <-stop; cancel(order.ErrStopped) }()
@@ -115,7 +109,7 @@ func newCarryCommand(environ []string, here command.Machine) *cobra.Command {
 	return c
 }
 
-func newDrainCommand(read func(context.Context) (*settings.Machines, machines.Jobs, error)) *cobra.Command {
+func newDrainCommand(open machines.Opener) *cobra.Command {
 	return &cobra.Command{
 		Use:   "drain HOST…",
 		Short: "Have the worker of a host end when its attempts have ended",
@@ -124,7 +118,7 @@ func newDrainCommand(read func(context.Context) (*settings.Machines, machines.Jo
 The command returns when the worker has heard it. A run gives its orders to other hosts then; relay-temporal worker on the host brings it back.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, hosts []string) error {
-			_, jobs, err := read(cmd.Context())
+			_, jobs, err := open(cmd.Context(), forPerson)
 			if err != nil {
 				return err
 			}
@@ -173,18 +167,18 @@ A second SIGTERM stops that, too. A worker that starts again goes on with what o
 			p.Program = append(p.Program, "--name", name)
 			ctx, stop := context.WithCancelCause(cmd.Context())
 			defer stop(nil)
-			drain, signals := make(chan struct{}), make(chan os.Signal, 2)
+			draining, drain := context.WithCancelCause(ctx)
+			signals := make(chan os.Signal, 2)
 			signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-			beginDrain := sync.OnceFunc(func() { close(drain) })
 			go func() {
 				<-signals
-				beginDrain()
+				drain(temporal.ErrDrain)
 				<-signals
 				stop(order.ErrStopped)
 			}()
 			log := temporal.Logger(cmd.ErrOrStderr())
-			w := &temporal.Worker{Name: name, Jobs: max(jobs, 1), Beat: m.Temporal.Beat, Processes: p, Log: log, Drain: beginDrain}
-			return w.Run(ctx, m, drain)
+			w := &temporal.Worker{Name: name, Jobs: max(jobs, 1), Beat: m.Temporal.Beat, Processes: p, Log: log, Drain: drain}
+			return w.Run(ctx, draining, m)
 		},
 	}
 	c.Flags().StringVar(&name, "name", "", "NAME of this host in machines.yml where the run is (default: host.name of machines.yml here)")

@@ -204,7 +204,8 @@ func nothingWorker() {
 	}
 	w := &temporal.Worker{Name: "build1", Jobs: 6, Beat: 5 * time.Second, Processes: p, Log: temporal.Logger(os.Stderr)}
 	of := settings.Temporal{Address: os.Getenv("ADDRESS"), Namespace: "default"}
-	if err := w.Run(context.Background(), &settings.Machines{Temporal: &of}, make(chan struct{})); err != nil {
+	ctx := context.Background()
+	if err := w.Run(ctx, ctx, &settings.Machines{Temporal: &of}); err != nil {
 		panic(err)
 	}
 }

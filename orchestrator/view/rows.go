@@ -90,7 +90,7 @@ func (b *Builder) state(id string, rec *attempts.TaskRecord) State {
 
 // addAttempt adds what an attempt of the task says, the oldest first.
 func (r *Row) addAttempt(a *attempts.Attempt) {
-	r.Agent, r.Model = a.Runner, a.Model
+	r.Agent, r.Model, r.Host = a.Runner, a.Model, a.Receipt.Host
 	if a.Result == attempts.ResultInProgress {
 		r.Since = a.StartedAt
 		if r.State == Running || r.State == Interrupted {
@@ -112,6 +112,9 @@ func (r *Row) addAttempt(a *attempts.Attempt) {
 		}
 	}
 }
+
+// Who returns the agent, and the host that it is on.
+func (r *Row) Who() string { return strings.TrimSuffix(r.Agent+" on "+r.Host, " on ") }
 
 // statOf reads the sums in the last line of git diff --stat: files, lines added and lines deleted.
 func statOf(stat string) (files, added, deleted int) {
@@ -152,6 +155,7 @@ func (b *Builder) explain(r *Row, i int, rec *attempts.TaskRecord) {
 		}
 	case Running:
 		r.Phase, r.PhaseAt = b.journal.line.phaseOf(r.ID, r.Since)
+		r.Why = lastTime(last)
 	case Interrupted:
 		r.Why = "interrupted; the next run continues it"
 	case Ready:
@@ -169,7 +173,7 @@ func (b *Builder) explain(r *Row, i int, rec *attempts.TaskRecord) {
 	}
 }
 
-// lastTime says how the last attempt of a task that can start has failed; "": it has not.
+// lastTime says how the last ended attempt of a task has failed; "": it has not.
 func lastTime(last *attempts.Attempt) string {
 	if last == nil || last.Result == attempts.ResultSuccess {
 		return ""

@@ -207,6 +207,7 @@ type Row struct {
 	*Advice
 	Agent   string    `json:"agent,omitempty"` // who works at it, or did last
 	Model   string    `json:"model,omitempty"` // "": unknown
+	Host    string    `json:"host,omitempty"`  // that the last attempt is on, or was; "": the machine of the run, or unknown
 	Since   time.Time `json:"since,omitzero"`  // when the state began; of a running task when its attempt began
 	Until   time.Time `json:"until,omitzero"`  // of a limited task: when an agent may be asked again
 	Phase   Phase     `json:"phase,omitempty"`

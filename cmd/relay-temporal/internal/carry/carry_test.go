@@ -94,7 +94,7 @@ func (l *lab) order(number int) order.Order {
 	task := epic.Task{ID: "T1", Title: "One"}
 	o := &engine.Options{Epic: &epic.Epic{ID: epicID, Tasks: []epic.Task{task}}, Plan: []byte("id: " + epicID + "\n")}
 	a := engine.Attempt{Run: "20260101T220000Z-beef", Task: task, Number: number, Base: l.base}
-	sent, err := l.decides.PushOrder(l.t.Context(), epicID, order.ContentsOf(o, a), l.base)
+	sent, err := l.decides.PushOrder(l.t.Context(), order.ContentsOf(o, a), l.base)
 	l.must(err)
 	got, err := l.far.FetchOrder(l.t.Context(), sent)
 	l.must(err)
@@ -152,9 +152,10 @@ func TestThereAndBack(t *testing.T) {
 			t.Errorf("%s came back", file)
 		}
 	}
-	l.must(l.decides.Settle(t.Context(), o, "relay-tasks/one/T1", r.Head))
+	l.must(l.decides.Keep(t.Context(), "refs/heads/relay-tasks/one/T1", r.Head))
+	l.must(l.decides.Forget(t.Context(), ResultRef(o.ID)))
 	l.must(l.decides.Remove(t.Context(), o.ID, order.ID{Run: o.Run, Task: "T9", Number: 1}))
-	if left := l.git(l.remote, "for-each-ref", "--format=%(refname)"); left != "refs/relay/base/"+epicID {
+	if left := l.git(l.remote, "for-each-ref", "--format=%(refname)"); left != "refs/relay/base/"+o.Run {
 		t.Errorf("left in the store: %s", left)
 	}
 	if at := l.git(l.decides.Repo.Root(), "for-each-ref", "--format=%(refname)", "refs/relay", "refs/heads/relay-tasks"); at != "refs/heads/relay-tasks/one/T1" {

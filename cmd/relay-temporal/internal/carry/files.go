@@ -26,9 +26,12 @@ type writer struct {
 	large        *os.File     // of those that add has copied; nil: none
 }
 
+// sizeFormat has one length for all sizes.
+const sizeFormat = "%020d\n"
+
 // entry is how fast-import gets a file.
 func entry(to io.Writer, name string, size int64) error {
-	_, err := fmt.Fprintf(to, "M 100644 inline %s\ndata %d\n", strconv.Quote(name), size)
+	_, err := fmt.Fprintf(to, "M 100644 inline %s\ndata "+sizeFormat, strconv.Quote(name), size)
 	return err
 }
 
@@ -38,7 +41,7 @@ func (w *writer) add(name string, text []byte) {
 	w.files.WriteByte('\n')
 }
 
-// copy adds a file without secrets.
+// copy adds a file without secrets. Its size, which stands before it, is known when it is written.
 func (w *writer) copy(name, path string, r *secrets.Redactor) error {
 	from, err := runners.OpenRegular(path)
 	if err != nil {
@@ -50,29 +53,16 @@ func (w *writer) copy(name, path string, r *secrets.Redactor) error {
 			return err
 		}
 	}
-	clean, err := os.CreateTemp("", "relay-carry-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = errors.Join(clean.Close(), os.Remove(clean.Name())) }()
-	stream := r.Stream(clean)
-	_, err = io.Copy(stream, from)
-	if err = errors.Join(err, stream.Flush()); err != nil {
-		return err
-	}
-	size, err := clean.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return err
-	}
-	if _, err := clean.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	if err := entry(w.large, name, size); err != nil {
-		return err
-	}
-	_, err = io.Copy(w.large, clean)
+	err = entry(w.large, name, 0)
+	begin, failed := w.large.Seek(0, io.SeekCurrent)
+	stream := r.Stream(w.large)
+	_, wrong := io.Copy(stream, from)
+	err = errors.Join(err, failed, wrong, stream.Flush())
+	end, failed := w.large.Seek(0, io.SeekCurrent)
+	size := fmt.Sprintf(sizeFormat, end-begin)
+	_, wrong = w.large.WriteAt([]byte(size), begin-int64(len(size)))
 	_, more := w.large.WriteString("\n")
-	return errors.Join(err, more)
+	return errors.Join(err, failed, wrong, more)
 }
 
 // close forgets the files.
@@ -148,7 +138,7 @@ func list(ctx context.Context, repo *git.Repo, commit, below string) (list []blo
 // read returns the files of a commit below a folder, by name.
 func read(ctx context.Context, repo *git.Repo, commit, below string) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	err := each(ctx, repo, commit, below, func(name string, size int64, from io.Reader) (err error) {
+	err := each(ctx, repo, commit, below, func(name string, from io.Reader) (err error) {
 		files[name], err = io.ReadAll(from)
 		return err
 	})
@@ -157,7 +147,7 @@ func read(ctx context.Context, repo *git.Repo, commit, below string) (map[string
 
 // each calls visit with the files of a commit below a folder.
 func each(
-	ctx context.Context, repo *git.Repo, commit, below string, visit func(name string, size int64, from io.Reader) error,
+	ctx context.Context, repo *git.Repo, commit, below string, visit func(name string, from io.Reader) error,
 ) error {
 	blobs, err := list(ctx, repo, commit, below)
 	if err != nil || len(blobs) == 0 {
@@ -179,7 +169,7 @@ func each(
 			return err
 		}
 		one := &io.LimitedReader{R: from, N: b.size}
-		if err := visit(b.name, b.size, one); err != nil {
+		if err := visit(b.name, one); err != nil {
 			return err
 		}
 		if _, err := io.CopyN(io.Discard, from, one.N+1); err != nil {

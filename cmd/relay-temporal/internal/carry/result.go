@@ -1,7 +1,6 @@
 package carry
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,12 +8,14 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"relay/cmd/relay-temporal/internal/order"
+	"relay/epic/plaintext"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
@@ -48,7 +49,7 @@ func (s *Store) PushResult(ctx context.Context, epicID string, o order.Order, d 
 	}
 	commits := map[string]string{} // by ref
 	for _, ref := range append([]string{r.Receipt.Salvage}, r.Receipt.Kept...) {
-		if at, err := s.refOf(ctx, ref); err == nil && at != "" {
+		if at, err := s.Repo.Ref(ctx, ref); err == nil && at != "" {
 			commits[ref] = at
 		}
 	}
@@ -77,19 +78,16 @@ func (s *Store) PushResult(ctx context.Context, epicID string, o order.Order, d 
 	if err := s.push(ctx, m.Commit+":"+w.ref); err != nil {
 		return m, err
 	}
-	return m, s.forget(ctx, w.ref, OrderRef(o.ID))
+	return m, errors.Join(s.Forget(ctx, w.ref), s.Forget(ctx, OrderRef(o.ID)))
 }
 
 // FindResult returns the message of the result of an order that a host has pushed and that did not arrive; false: there is none.
 func (s *Store) FindResult(ctx context.Context, o order.Order) (m order.Result, found bool, err error) {
-	there, err := s.run(ctx, "ls-remote", "--refs", s.URL, ResultRef(o.ID))
+	there, err := s.refs(ctx, ResultRef(o.ID))
 	if err != nil || len(there) == 0 {
 		return m, false, err
 	}
-	if err := s.fetch(ctx, ResultRef(o.ID)); err != nil {
-		return m, false, err
-	}
-	at, err := s.Repo.Ref(ctx, ResultRef(o.ID))
+	at, err := s.fetch(ctx, ResultRef(o.ID))
 	if err != nil {
 		return m, false, err
 	}
@@ -104,14 +102,7 @@ func (s *Store) FindResult(ctx context.Context, o order.Order) (m order.Result, 
 // KeepLate gives a result that came after its attempt was given up a name of its own, and returns that.
 func (s *Store) KeepLate(ctx context.Context, epicID string, o order.Order, m order.Result) (ref string, err error) {
 	ref = fmt.Sprintf("refs/relay/%s/%s/%d-late", epicID, o.Task, o.Number)
-	return ref, errors.Join(s.Keep(ctx, ref, m.Commit), s.forget(ctx, ResultRef(o.ID)))
-}
-
-func (s *Store) refOf(ctx context.Context, ref string) (string, error) {
-	if ref == "" {
-		return "", nil
-	}
-	return s.Repo.Ref(ctx, ref)
+	return ref, errors.Join(s.Keep(ctx, ref, m.Commit), s.Forget(ctx, ResultRef(o.ID)))
 }
 
 // keepBack takes out of a result what has a secret, and says where it stays.
@@ -121,34 +112,28 @@ func (s *Store) keepBack(ctx context.Context, o order.Order, d *Done, commits ma
 		return nil
 	}
 	search := collect.Search{Repo: s.Repo, Rules: d.Rules}
-	found := func(commit string) (what string, err error) {
+	stays := func(what, commit string) (bool, error) {
 		if commit == "" || commit == o.Base {
-			return "", nil
+			return false, nil
 		}
-		all, err := search.Commits(ctx, o.Base, commit)
-		if len(all) > 0 {
-			what = all[0].String()
+		found, err := search.Commits(ctx, o.Base, commit)
+		if len(found) > 0 {
+			m.Stays = append(m.Stays, fmt.Sprintf("%s stays on %s, as the commit %s in %s: it has %s", what, d.Host, commit, s.Repo.Root(), found[0]))
 		}
-		return what, err
+		return len(found) > 0, err
 	}
 	for _, ref := range slices.Sorted(maps.Keys(commits)) {
-		what, err := found(commits[ref])
-		if err != nil {
+		if secret, err := stays(ref, commits[ref]); err != nil {
 			return err
-		}
-		if what != "" {
+		} else if secret {
 			delete(commits, ref)
-			m.Stays = append(m.Stays, fmt.Sprintf("%s stays on %s, in %s: it has %s", ref, d.Host, s.Repo.Root(), what))
 		}
 	}
-	what, err := found(r.Head)
-	if err != nil || what == "" {
+	if secret, err := stays("the work", r.Head); err != nil || !secret {
 		return err
 	}
-	stays := fmt.Sprintf("the work stays on %s, as the commit %s in %s: it has %s", d.Host, r.Head, s.Repo.Root(), what)
-	m.Stays = append(m.Stays, stays)
 	if r.Succeeded() {
-		r.Fail("environment", "cli_error", stays)
+		r.Fail("environment", "cli_error", m.Stays[len(m.Stays)-1])
 		r.Gate, m.Outcome = "infrastructure", r.Outcome
 	}
 	r.Head = ""
@@ -162,7 +147,8 @@ var local = []string{
 
 // attempt adds the result and the files of the attempt.
 func (w *writer) attempt(d Done, m *order.Result) error {
-	text, err := blanked(d.Rules, d.Result)
+	rules := plaintext.Cleaner{Line: d.Rules.Text, Block: d.Rules.Text, Own: d.Rules.Text, Most: math.MaxInt}
+	text, err := json.Marshal(plaintext.CleanAll(rules, d.Result))
 	if err != nil {
 		return err
 	}
@@ -179,42 +165,11 @@ func (w *writer) attempt(d Done, m *order.Result) error {
 			}
 			return nil
 		}
-		if !e.Type().IsRegular() || rel == "changes.patch" && d.Result.Succeeded() || rel == "changes.patch" && d.Result.Head == "" {
+		if !e.Type().IsRegular() || rel == "changes.patch" && (d.Result.Succeeded() || d.Result.Head == "") {
 			return nil
 		}
 		return w.copy(filesFolder+filepath.ToSlash(rel), path, d.Rules)
 	})
-}
-
-// blanked returns a value as JSON without secrets in its strings.
-func blanked(r *secrets.Redactor, value any) ([]byte, error) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	var plain any
-	if err := dec.Decode(&plain); err != nil {
-		return nil, err
-	}
-	var clean func(v any) any
-	clean = func(v any) any {
-		switch v := v.(type) {
-		case string:
-			return r.Text(v)
-		case []any:
-			for i := range v {
-				v[i] = clean(v[i])
-			}
-		case map[string]any:
-			for key := range v {
-				v[key] = clean(v[key])
-			}
-		}
-		return v
-	}
-	return json.Marshal(clean(plain))
 }
 
 // LieError means that what came back is not what was ordered.
@@ -243,10 +198,9 @@ func (s *Store) FetchResult(ctx context.Context, in Incoming) (r engine.Result, 
 	if m.ID != o.ID || m.Order != o.Hash {
 		return r, in.lie("it answers another order, %s with the hash %s", m.ID, m.Order)
 	}
-	if err := s.fetch(ctx, ResultRef(o.ID)); err != nil {
+	if at, err := s.fetch(ctx, ResultRef(o.ID)); err != nil {
 		return r, err
-	}
-	if at, err := s.Repo.Ref(ctx, ResultRef(o.ID)); err != nil || at != m.Commit {
+	} else if at != m.Commit {
 		return r, in.lie("the result is the commit %s, not %s", at, m.Commit)
 	}
 	out, err := s.Repo.Run(ctx, git.Call{Args: []string{"rev-parse", m.Commit + "^@"}})
@@ -270,7 +224,10 @@ func (s *Store) FetchResult(ctx context.Context, in Incoming) (r engine.Result, 
 			return engine.Result{}, err
 		}
 	}
-	return r, s.takeRefs(ctx, &in)
+	for name, commit := range m.Refs {
+		err = errors.Join(err, s.Keep(ctx, name, commit))
+	}
+	return r, err
 }
 
 // check holds a result against its message, and against the parents of its commit.
@@ -317,19 +274,9 @@ func (s *Store) checkWork(ctx context.Context, in *Incoming, head string) error 
 	return nil
 }
 
-// takeRefs gives what is kept of an attempt the names that it has on its host.
-func (s *Store) takeRefs(ctx context.Context, in *Incoming) error {
-	for name, commit := range in.Message.Refs {
-		if err := s.Keep(ctx, name, commit); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // TakeFiles writes the files of a result into the folder of its attempt, below dir.
 func (s *Store) TakeFiles(ctx context.Context, dir, folder string, m order.Result) error {
-	return each(ctx, s.Repo, m.Commit, filesFolder, func(name string, _ int64, from io.Reader) error {
+	return each(ctx, s.Repo, m.Commit, filesFolder, func(name string, from io.Reader) error {
 		path := filepath.Join(folder, filepath.FromSlash(name))
 		if err := relayfiles.MakeRoom(dir, path); err != nil {
 			return err
@@ -341,14 +288,4 @@ func (s *Store) TakeFiles(ctx context.Context, dir, folder string, m order.Resul
 		_, err = io.Copy(to, from)
 		return errors.Join(err, to.Close())
 	})
-}
-
-// Settle puts the work of an attempt that lands on its branch, and forgets the rest of its result.
-func (s *Store) Settle(ctx context.Context, o order.Order, branch, head string) error {
-	if branch != "" {
-		if err := s.Keep(ctx, "refs/heads/"+branch, head); err != nil {
-			return err
-		}
-	}
-	return s.forget(ctx, ResultRef(o.ID))
 }

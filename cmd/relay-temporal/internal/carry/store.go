@@ -36,7 +36,7 @@ const (
 	ordersRef  = "refs/relay/orders/"
 	resultsRef = "refs/relay/results/"
 	ChecksRef  = "refs/relay/checks/" // what relay check sends
-	baseRef    = "refs/relay/base/"   // the newest base of an epic: by it the next push sends only what is new
+	baseRef    = "refs/relay/base/"   // the newest base of a run: by it the next push sends only what is new
 )
 
 // runTime begins the name of a run.
@@ -82,8 +82,19 @@ func (s *Store) push(ctx context.Context, refs ...string) error {
 	return err
 }
 
-// fetch gets refs of the store under the same names, and checks all objects that come with them.
-func (s *Store) fetch(ctx context.Context, refs ...string) error {
+// refs lists refs of the store.
+func (s *Store) refs(ctx context.Context, patterns ...string) (refs []string, err error) {
+	out, err := s.run(ctx, append([]string{"ls-remote", "--refs", s.URL}, patterns...)...)
+	for line := range strings.Lines(string(out)) {
+		if _, ref, _ := strings.Cut(strings.TrimSpace(line), "\t"); strings.HasPrefix(ref, "refs/relay/") {
+			refs = append(refs, ref)
+		}
+	}
+	return refs, err
+}
+
+// fetch gets refs of the store under the same names, and checks all objects that come with them. It returns the commit of the first.
+func (s *Store) fetch(ctx context.Context, refs ...string) (commit string, err error) {
 	args := []string{
 		"-c", "fetch.fsckObjects=true", "-c", "fetch.unpackLimit=1", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
 		"--no-recurse-submodules", s.URL,
@@ -91,8 +102,10 @@ func (s *Store) fetch(ctx context.Context, refs ...string) error {
 	for _, ref := range refs {
 		args = append(args, "+"+ref+":"+ref)
 	}
-	_, err := s.run(ctx, args...)
-	return err
+	if _, err = s.run(ctx, args...); err != nil {
+		return "", err
+	}
+	return s.Repo.Ref(ctx, refs[0])
 }
 
 // Keep gives a commit of this side a ref.
@@ -101,15 +114,9 @@ func (s *Store) Keep(ctx context.Context, ref, commit string) error {
 	return err
 }
 
-// forget removes refs of this side.
-func (s *Store) forget(ctx context.Context, refs ...string) error {
-	var list strings.Builder
-	for _, ref := range refs {
-		fmt.Fprintf(&list, "delete %s\n", ref)
-	}
-	call := git.Writing("update-ref", "--stdin")
-	call.Stdin = strings.NewReader(list.String())
-	_, err := s.Repo.Run(ctx, call)
+// Forget removes a ref of this side.
+func (s *Store) Forget(ctx context.Context, ref string) error {
+	_, err := s.Repo.Run(ctx, git.Writing("update-ref", "-d", ref))
 	return err
 }
 
@@ -122,21 +129,15 @@ func (s *Store) Remove(ctx context.Context, ids ...order.ID) error {
 	for _, id := range ids {
 		refs = append(refs, OrderRef(id), ResultRef(id))
 	}
-	out, err := s.run(ctx, append([]string{"ls-remote", "--refs", s.URL}, refs...)...)
-	var there []string
-	for line := range strings.Lines(string(out)) {
-		if _, name, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && slices.Contains(refs, name) {
-			there = append(there, ":"+name)
-		}
-	}
+	there, err := s.refs(ctx, refs...)
 	if err != nil || len(there) == 0 {
 		return err
 	}
-	return s.push(ctx, there...)
+	return s.Offer(ctx, "", there)
 }
 
 // PushOrder writes the contents of an order into a commit, pushes it with all commits that the attempt needs, and returns the message.
-func (s *Store) PushOrder(ctx context.Context, epicID string, c order.Contents, trusted string) (o order.Order, err error) {
+func (s *Store) PushOrder(ctx context.Context, c order.Contents, trusted string) (o order.Order, err error) {
 	a := &c.Attempt
 	o = order.Order{Version: order.Version, ID: order.IDOf(*a), Base: a.Base, Trusted: trusted, Wall: a.Wall}
 	files, err := c.Files()
@@ -156,17 +157,16 @@ func (s *Store) PushOrder(ctx context.Context, epicID string, c order.Contents, 
 	}
 	s.ordering.Lock()
 	defer s.ordering.Unlock()
-	err = s.push(ctx, o.Commit+":"+w.ref, o.Base+":"+baseRef+epicID)
-	return o, errors.Join(err, s.forget(ctx, w.ref))
+	err = s.push(ctx, o.Commit+":"+w.ref, o.Base+":"+baseRef+o.Run)
+	return o, errors.Join(err, s.Forget(ctx, w.ref))
 }
 
 // FetchOrder gets an order, and all commits that it needs, and returns its contents.
 func (s *Store) FetchOrder(ctx context.Context, o order.Order) (c order.Contents, err error) {
-	if err := s.fetch(ctx, OrderRef(o.ID), baseRef+"*"); err != nil {
+	if at, err := s.fetch(ctx, OrderRef(o.ID), baseRef+o.Run); err != nil {
 		return c, err
-	}
-	if at, err := s.Repo.Ref(ctx, OrderRef(o.ID)); err != nil || at != o.Commit {
-		return c, errors.Join(err, fmt.Errorf("the order of %s is the commit %s, not %s", o.ID, at, o.Commit))
+	} else if at != o.Commit {
+		return c, fmt.Errorf("the order of %s is the commit %s, not %s", o.ID, at, o.Commit)
 	}
 	files, err := read(ctx, s.Repo, o.Commit, "")
 	if err != nil {
@@ -197,26 +197,20 @@ func (s *Store) Offer(ctx context.Context, commit string, refs []string) error {
 
 // Take fetches a commit, and removes its ref on both sides.
 func (s *Store) Take(ctx context.Context, ref string) (commit string, err error) {
-	if err := s.fetch(ctx, ref); err != nil {
+	if commit, err = s.fetch(ctx, ref); err != nil {
 		return "", err
 	}
-	if commit, err = s.Repo.Ref(ctx, ref); err != nil {
-		return "", err
-	}
-	return commit, errors.Join(s.forget(ctx, ref), s.push(ctx, ":"+ref))
+	return commit, errors.Join(s.Forget(ctx, ref), s.push(ctx, ":"+ref))
 }
 
 // Old lists refs of the store that runs or checks from before a time have left.
 func (s *Store) Old(ctx context.Context, before time.Time) (refs []string, err error) {
-	out, err := s.run(ctx, "ls-remote", "--refs", s.URL, ordersRef+"*", resultsRef+"*", ChecksRef+"*")
-	for line := range strings.Lines(string(out)) {
-		_, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		run, _, _ := strings.Cut(strings.Join(strings.Split(ref, "/")[3:], "/"), "-")
-		if began, err := time.Parse(runTime, run); err == nil && began.Before(before) {
-			refs = append(refs, ref)
-		}
-	}
-	return refs, err
+	refs, err = s.refs(ctx, ordersRef+"*", resultsRef+"*", ChecksRef+"*", baseRef+"*")
+	return slices.DeleteFunc(refs, func(ref string) bool {
+		run, _, _ := strings.Cut(strings.Split(ref, "/")[3], "-")
+		began, err := time.Parse(runTime, run)
+		return err != nil || !began.Before(before)
+	}), err
 }
 
 // Public reports whether the store is a remote of the project itself, which others may be able to read.

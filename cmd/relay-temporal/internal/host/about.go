@@ -55,7 +55,7 @@ func (h *Host) about(ctx context.Context, q order.Question, a *order.Answer) {
 		return
 	}
 	others := []string{"configuration", "folder", "runner", "shell", "sandbox"}
-	for _, p := range h.Check(ctx, dir, q.Agents) {
+	for _, p := range h.Machine.Check(ctx, dir, q.Agents) {
 		first, agent, _ := strings.Cut(p.Name, " ")
 		switch {
 		case first == "worktrees" && p.State != "ok":

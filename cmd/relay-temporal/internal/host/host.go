@@ -26,31 +26,11 @@ import (
 	"relay/reanchor/git"
 )
 
-// Carry has the engine of this machine carry out an attempt in a repository: see command.Machine.
-type Carry func(
-	ctx context.Context, dir string, fill func(mine *engine.LocalOptions) (engine.Attempt, error), observe func(engine.Event),
-) (r engine.Result, stay []string, err error)
-
 // Host is this machine as one that carries orders out.
 type Host struct {
 	Settings *settings.Machines
 	Environ  []string
-	Carry    Carry
-	Check    func(ctx context.Context, dir string, ask bool) []command.Point // checks this machine for attempts in a repository
-}
-
-// Do carries out an order and pushes what comes of it. It returns the message of the result; that of an order which could not be carried
-// out says why. It fails for an order that it cannot read.
-func (h *Host) Do(ctx context.Context, message []byte, observe func(engine.Event)) (answer []byte, err error) {
-	o, err := order.Decode[order.Order](message)
-	if err != nil {
-		return nil, err
-	}
-	m, err := h.carryOut(ctx, o, observe)
-	if err != nil {
-		m = order.Result{Version: order.Version, ID: o.ID, Order: o.Hash, Host: h.Settings.Host.Name, Failed: h.rules().Text(err.Error())}
-	}
-	return order.Encode(m)
+	Machine  command.Machine
 }
 
 // rules find the secrets of this machine.
@@ -86,7 +66,7 @@ func (h *Host) carryOut(ctx context.Context, o order.Order, observe func(engine.
 		return c.Attempt, err
 	}
 	var stay []string
-	if done.Result, stay, err = h.Carry(ctx, store.Repo.Root(), fill, observe); err != nil {
+	if done.Result, stay, err = h.Machine.Carry(ctx, store.Repo.Root(), fill, observe); err != nil {
 		return m, err
 	}
 	ctx, cancel := git.Uninterrupted(ctx)
@@ -152,7 +132,8 @@ type line struct {
 	Refused string          `json:"refused,omitempty"` // why the order is not begun
 }
 
-// Serve carries out the order that it reads, and writes what happens and in the end the result, a line each.
+// Serve carries out the order that it reads, pushes what comes of it, and writes what happens and in the end the result, a line each. The
+// result of an order that could not be carried out says why.
 func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	message, err := io.ReadAll(io.LimitReader(in, order.MaxMessage+1))
 	if err != nil {
@@ -170,10 +151,18 @@ func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		_, err = out.Write(append(text, '\n'))
 		return err
 	}
-	answer, err := h.Do(ctx, message, func(e engine.Event) {
+	o, err := order.Decode[order.Order](message)
+	if err != nil {
+		return tell(line{Refused: err.Error()})
+	}
+	m, err := h.carryOut(ctx, o, func(e engine.Event) {
 		e.Detail.Text = rules.Text(e.Detail.Text)
 		_ = tell(line{Event: &e}) // who decides may be gone: the result waits for it in the store
 	})
+	if err != nil {
+		m = order.Result{Version: order.Version, ID: o.ID, Order: o.Hash, Host: h.Settings.Host.Name, Failed: rules.Text(err.Error())}
+	}
+	answer, err := order.Encode(m)
 	if err != nil {
 		return tell(line{Refused: err.Error()})
 	}

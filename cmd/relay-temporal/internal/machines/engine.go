@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +18,7 @@ import (
 	"relay/cmd/relay-temporal/internal/carry"
 	"relay/cmd/relay-temporal/internal/order"
 	"relay/cmd/relay-temporal/internal/settings"
+	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/merge"
@@ -49,8 +50,12 @@ type Engine struct {
 	late []sent     // given up: what the host did with them is unknown
 }
 
+// Opener reads the settings and connects to what carries orders out. It tries a server that is away for patience, but no longer than the
+// settings say.
+type Opener func(ctx context.Context, patience time.Duration) (*settings.Machines, Jobs, error)
+
 // New returns the factory of the engine.
-func New(read func(ctx context.Context) (*settings.Machines, Jobs, error)) engine.Factory {
+func New(read Opener) engine.Factory {
 	return func(local engine.Open) engine.Open {
 		return func(ctx context.Context, o *engine.Options, events chan<- engine.Event) (engine.Abilities, error) {
 			if o.Isolation != engine.IsolationWorktree {
@@ -62,7 +67,7 @@ func New(read func(ctx context.Context) (*settings.Machines, Jobs, error)) engin
 			if err != nil {
 				return of, err
 			}
-			m, jobs, err := read(ctx)
+			m, jobs, err := read(ctx, math.MaxInt64)
 			if err != nil {
 				return of, err
 			}
@@ -156,12 +161,10 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	if why := e.mayAsk(ctx, a); why != "" {
 		return stopped(why), nil
 	}
-	e.mu.Lock()
-	e.done = append(e.done, order.IDOf(a))
-	e.mu.Unlock()
+	e.begun(order.IDOf(a))
 	contents := order.ContentsOf(e.o, a)
 	contents.User, contents.Hook = e.user, e.hook
-	o, err := e.store.PushOrder(ctx, e.o.Epic.ID, contents, e.trusted)
+	o, err := e.store.PushOrder(ctx, contents, e.trusted)
 	if err != nil {
 		failed = err
 		return e.apart(ctx, fmt.Errorf("the order was not sent to %s: %w", host, err))
@@ -177,11 +180,7 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	if err != nil {
 		return engine.Result{}, err
 	}
-	r, err := e.carryOut(ctx, a, sent{host, o}, message)
-	if failed = err; err != nil {
-		r, err = e.apart(ctx, err)
-	}
-	r.Receipt.Host = host
+	r, failed, err := e.carryOut(ctx, a, sent{host, o}, message)
 	return r, err
 }
 
@@ -228,33 +227,36 @@ func (e *Engine) attach(ctx context.Context, a engine.Attempt, files relayfiles.
 	if !ok {
 		return e.Local.Run(ctx, a)
 	}
-	e.mu.Lock()
-	e.done = append(e.done, s.Order.ID)
-	e.mu.Unlock()
-	r, err := e.carryOut(ctx, a, s, nil)
-	if err != nil {
-		r, err = e.apart(ctx, err)
-	}
-	r.Receipt.Host = s.Host
+	e.begun(s.Order.ID)
+	r, _, err := e.carryOut(ctx, a, s, nil)
 	return r, err
 }
 
-// carryOut has a host carry an order out, and takes in what comes of it. A message of nil means that the host has the order.
-func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message []byte) (r engine.Result, err error) {
-	heard := &told{path: filepath.Join(relayfiles.Of(e.o.Dir, a).Folder, relayfiles.ProgressFile)}
+// begun notes an order for Close.
+func (e *Engine) begun(id order.ID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.done = append(e.done, id)
+}
+
+// carryOut has a host carry an order out, and takes in what comes of it. A message of nil means that the host has the order. failed says
+// what is wrong with the host, also where there is a result.
+func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message []byte) (r engine.Result, failed, err error) {
+	if r, failed, err = e.follow(ctx, a, s, message); err != nil {
+		failed = err
+		r, err = e.apart(ctx, err)
+	}
+	r.Receipt.Host = s.Host
+	return r, failed, err
+}
+
+func (e *Engine) follow(ctx context.Context, a engine.Attempt, s sent, message []byte) (r engine.Result, failed, err error) {
+	heard := &told{files: relayfiles.Of(e.o.Dir, a)}
 	heard.add("at work on " + s.Host)
 	answer, err := e.jobs.Do(ctx, s.Host, s.Order.ID, message, func(ev engine.Event) {
-		if ev.Task != a.Task.ID {
-			return
+		if ev.Task == a.Task.ID {
+			e.hear(ctx, s.Host, ev, heard)
 		}
-		if ev.Kind == engine.KindBriefed {
-			e.events.Record(ctx, ev)
-			return
-		}
-		if ev.Kind == engine.KindActivity {
-			heard.add(ev.Detail.Text)
-		}
-		e.events.Emit(ev)
 	})
 	cause := context.Cause(ctx)
 	lost := cause == nil && errors.Is(err, ErrUnknown)
@@ -264,38 +266,55 @@ func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message
 	}
 	whole, cancel := git.Uninterrupted(ctx)
 	defer cancel()
-	m, err := e.answer(whole, s, answer, err)
+	m, failed, err := e.answer(whole, s, answer, err)
 	if err != nil {
-		return r, fmt.Errorf("%s: %w", s.Host, err)
+		return r, nil, fmt.Errorf("%s: %w", s.Host, err)
 	}
-	if r, err = e.takeIn(whole, a, s.Order, m); err == nil && r.Succeeded() {
+	if r, err = e.takeIn(whole, a, s.Order, m); err == nil && r.Succeeded() && !e.trusts(whole, a, s.Host, &r) {
 		err = e.prove(ctx, a, s.Host, &r)
 	}
 	if err != nil {
 		r = engine.Result{}
 	}
 	err = errors.Join(err, e.settle(ctx, a, s.Order, &r))
-	if lost && strings.Contains(r.Receipt.ErrorSummary, order.ErrStopped.Error()) { // its process has seen that too, and has stopped
+	switch {
+	case lost && r.Outcome == attempts.Stopped: // its process has seen that too
+		r.Fail(attempts.Stopped, attempts.Interrupted, cause.Error())
 		r.Note("host", cause.Error())
-	}
-	if cause != nil { // the host knows no reason
+	case cause != nil: // the host knows no reason
 		r.Receipt.ErrorSummary = strings.ReplaceAll(r.Receipt.ErrorSummary, order.ErrStopped.Error(), cause.Error())
 	}
-	return r, err
+	return r, failed, err
 }
 
-// answer returns the message of the result. One that did not arrive may be in the store.
-func (e *Engine) answer(ctx context.Context, s sent, text []byte, err error) (m order.Result, _ error) {
+// hear takes in what a host says while it works.
+func (e *Engine) hear(ctx context.Context, host string, ev engine.Event, heard *told) {
+	switch {
+	case ev.Kind == engine.KindBriefed && ev.Briefed != nil:
+		ev.Briefed.Host = host
+		e.events.Record(ctx, ev)
+	case ev.Kind == KindDrains:
+		e.hosts.drains(host)
+		heard.add("its worker drains: " + host + " gets nothing new")
+	default:
+		if ev.Kind == engine.KindActivity {
+			heard.add(ev.Detail.Text)
+		}
+		e.events.Emit(ev)
+	}
+}
+
+// answer returns the message of the result. One that did not arrive may be in the store: then unheard is why it did not.
+func (e *Engine) answer(ctx context.Context, s sent, text []byte, err error) (m order.Result, unheard, _ error) {
 	if errors.Is(err, ErrUnknown) {
 		m, found, failed := e.store.FindResult(ctx, s.Order)
 		if found {
-			e.hosts.doubts(s.Host, err)
-			return m, nil
+			return m, err, nil
 		}
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.late = append(e.late, s)
-		return m, errors.Join(err, failed)
+		return m, nil, errors.Join(err, failed)
 	}
 	if err == nil {
 		m, err = order.Decode[order.Result](text)
@@ -303,7 +322,21 @@ func (e *Engine) answer(ctx context.Context, s sent, text []byte, err error) (m 
 	if err == nil && m.Failed != "" {
 		err = fmt.Errorf("%w: %s", ErrRefused, m.Failed)
 	}
-	return m, err
+	return m, nil, err
+}
+
+// trusts reports whether the checks of work have passed on a host that the user trusts with them, and nothing has landed since its base.
+func (e *Engine) trusts(ctx context.Context, a engine.Attempt, host string, r *engine.Result) bool {
+	if !slices.ContainsFunc(e.settings.Hosts, func(h settings.Host) bool { return h.Name == host && h.TrustChecks }) {
+		return false
+	}
+	failed := func(c epic.Check) bool {
+		return !slices.ContainsFunc(r.Receipt.Checks, func(run attempts.CheckRun) bool {
+			return run.Name == c.Name && run.ExitCode == 0 && run.Phase != attempts.PhaseBaseline
+		})
+	}
+	tip, err := e.merger.Branch.Tip(ctx)
+	return err == nil && tip == a.Base && !slices.ContainsFunc(slices.Concat(e.o.Epic.Checks, a.Task.Checks), failed)
 }
 
 // prove runs the checks of work that is to land: a host may be wrong, or lie. Work that does not pass here is kept.
@@ -337,7 +370,7 @@ func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m 
 	if r, err = e.store.FetchResult(ctx, carry.Incoming{Epic: e.o.Epic.ID, Order: o, Message: m, Protected: protected}); err != nil {
 		return r, err
 	}
-	_ = os.Remove(filepath.Join(files.Folder, relayfiles.ProgressFile)) // see told
+	(&told{files: files}).remove()
 	if err := e.store.TakeFiles(ctx, e.o.Dir, files.Folder, m); err != nil {
 		return r, err
 	}
@@ -371,5 +404,10 @@ func (e *Engine) settle(ctx context.Context, a engine.Attempt, o order.Order, r 
 			}
 		}
 	}
-	return e.store.Settle(ctx, o, branch, r.Head)
+	if branch != "" {
+		if err := e.store.Keep(ctx, "refs/heads/"+branch, r.Head); err != nil {
+			return err
+		}
+	}
+	return e.store.Forget(ctx, carry.ResultRef(o.ID))
 }

@@ -24,7 +24,6 @@ type host struct {
 	busy   int
 	failed int       // times in a row
 	why    error     // the last time
-	doubt  error     // it was not heard of, though what it made has come
 	until  time.Time // it gets nothing before
 }
 
@@ -53,15 +52,12 @@ func (h *hosts) take(ctx context.Context, wanted string, labels ...string) (name
 		if name != "" || err != nil {
 			return name, err
 		}
-		timer := time.NewTimer(rest)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return "", nil
 		case <-changed:
-		case <-timer.C:
+		case <-time.After(rest):
 		}
-		timer.Stop()
 	}
 }
 
@@ -74,18 +70,15 @@ func (h *hosts) try(wanted string, labels []string) (name string, rest time.Dura
 	if len(list) == 0 {
 		return "", 0, nil, fmt.Errorf("no host in machines.yml has the labels %s", strings.Join(labels, ", "))
 	}
-	named := slices.ContainsFunc(list, func(one *host) bool { return one.Name == wanted })
-	var best *host
+	named, fit := false, false
 	for _, one := range list {
-		if one.failed < mostFailures {
-			err = nil
-			break
-		}
+		named, fit = named || one.Name == wanted, fit || one.failed < mostFailures
 		err = errors.Join(err, fmt.Errorf("%s has failed %d times in a row: %w", one.Name, one.failed, one.why))
 	}
-	if err != nil {
+	if !fit {
 		return "", 0, nil, err
 	}
+	var best *host
 	for _, one := range list {
 		switch free := one.Jobs - one.busy; {
 		case named && one.Name != wanted, free <= 0:
@@ -102,13 +95,13 @@ func (h *hosts) try(wanted string, labels []string) (name string, rest time.Dura
 	return best.Name, 0, nil, nil
 }
 
-// doubts has a host rest after its next job: it was not heard of.
-func (h *hosts) doubts(name string, why error) {
+// drains has a host get nothing for a time.
+func (h *hosts) drains(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, one := range h.list {
 		if one.Name == name {
-			one.doubt = why
+			one.until = time.Now().Add(longestRest)
 		}
 	}
 }
@@ -121,10 +114,6 @@ func (h *hosts) give(name string, failed error) {
 		if one.Name != name {
 			continue
 		}
-		if failed == nil {
-			failed = one.doubt
-		}
-		one.doubt = nil
 		if one.busy--; failed == nil {
 			one.failed = 0
 			continue

@@ -36,9 +36,18 @@ func TestHosts(t *testing.T) {
 		if got := take("b"); got != "b" {
 			t.Errorf("got %s, want the host with the session", got)
 		}
+		h.drains("a")
 		h.give("a", nil)
 		h.give("a", nil)
 		h.give("b", nil)
+		if got := take(""); got != "b" {
+			t.Errorf("got %s, want the host that does not drain", got)
+		}
+		h.give("b", nil)
+		if got := take("a"); got != "a" {
+			t.Errorf("got %s, want the host that has drained", got)
+		}
+		h.give("a", nil)
 		began := time.Now()
 		for range mostFailures {
 			for _, name := range []string{"a", "b"} {

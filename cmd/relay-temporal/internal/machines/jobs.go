@@ -22,6 +22,9 @@ type Jobs interface {
 	Ask(ctx context.Context, host string, question []byte) (answer []byte, err error)
 }
 
+// KindDrains is the event of a host whose worker takes nothing new.
+const KindDrains engine.EventKind = "drains"
+
 var (
 	// ErrUnknown means that nothing is known of what a host did with an order: it may still be at work.
 	ErrUnknown = errors.New("nothing is heard of the host")

@@ -2,16 +2,21 @@ package machines
 
 import (
 	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
+	"relay/epic/plaintext"
 	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 )
 
-// told keeps the last things that are heard of an attempt where relay show finds them, until the attempt's own files come.
+// told keeps what is heard of an attempt, the last of it where relay show finds it and all for relay logs, until the attempt's own files
+// come.
 type told struct {
-	path string
-	list []relayfiles.Progress
+	files relayfiles.Files
+	list  []relayfiles.Progress
 }
 
 func (t *told) add(message string) {
@@ -22,5 +27,14 @@ func (t *told) add(message string) {
 		line, _ := json.Marshal(p)
 		text = append(append(text, line...), '\n')
 	}
-	_ = git.ReplaceFile(t.path, 0o600, text) // it is for who looks
+	_ = git.ReplaceFile(t.progress(), 0o600, text) // it is for who looks
+	if log, err := os.OpenFile(t.files.Transcript, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+		_, _ = log.WriteString(plaintext.Line(message) + "\n")
+		_ = log.Close()
+	}
 }
+
+func (t *told) progress() string { return filepath.Join(t.files.Folder, relayfiles.ProgressFile) }
+
+// remove makes room for the attempt's own files. Who follows the log has it open.
+func (t *told) remove() { _ = errors.Join(os.Remove(t.progress()), os.Remove(t.files.Transcript)) }

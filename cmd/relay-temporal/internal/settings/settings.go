@@ -55,7 +55,10 @@ type Host struct {
 	Name   string   `yaml:"name"`
 	Jobs   int      `yaml:"jobs"` // attempts at a time
 	Labels []string `yaml:"labels"`
-	Home   string   `yaml:"home"` // of a host that is a process on this machine: its home folder
+	// TrustChecks: work whose checks have passed there is not checked here again, if nothing has landed meanwhile.
+	TrustChecks bool `yaml:"trust_checks"`
+
+	Home string `yaml:"home"` // of a host that is a process on this machine: its home folder
 }
 
 // Own are the settings of a host itself.
@@ -94,11 +97,15 @@ func (t *Temporal) complete(path string) (wrong string) {
 
 // Path returns where the settings of the user are.
 func Path(environ []string) string {
-	dir := runners.Variable(environ, "XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(runners.Variable(environ, "HOME"), ".config")
+	return filepath.Join(folder(environ, "XDG_CONFIG_HOME", ".config"), "relay", "machines.yml")
+}
+
+// folder returns a folder of the user that a variable may name.
+func folder(environ []string, variable, name string) string {
+	if dir := runners.Variable(environ, variable); filepath.IsAbs(dir) {
+		return dir
 	}
-	return filepath.Join(dir, "relay", "machines.yml")
+	return filepath.Join(runners.Variable(environ, "HOME"), name)
 }
 
 // Read reads the settings. It returns a *attempts.RefusedError if there is nothing to work with.
@@ -169,12 +176,5 @@ func (m *Machines) LabelsOf(t *epic.Task, runner string) (labels []string) {
 
 // CacheDir returns the folder of a host's clones.
 func (m *Machines) CacheDir(environ []string) string {
-	if m.Host.Cache != "" {
-		return m.Host.Cache
-	}
-	dir := runners.Variable(environ, "XDG_CACHE_HOME")
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(runners.Variable(environ, "HOME"), ".cache")
-	}
-	return filepath.Join(dir, "relay", "hosts")
+	return cmp.Or(m.Host.Cache, filepath.Join(folder(environ, "XDG_CACHE_HOME", ".cache"), "relay", "hosts"))
 }

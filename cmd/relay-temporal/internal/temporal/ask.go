@@ -50,7 +50,7 @@ func answerer(w *Worker) worker.Worker {
 		if err != nil || q.What != order.Drain {
 			return w.Processes.Ask(ctx, w.Name, question)
 		}
-		w.Drain()
+		w.Drain(ErrDrain)
 		return order.Encode(order.Answer{Version: order.Version, Relay: order.Relay(), Now: time.Now()})
 	}, activity.RegisterOptions{Name: questionName})
 	return of

@@ -14,6 +14,7 @@ import (
 
 	"relay/cmd/relay-temporal/internal/machines"
 	"relay/cmd/relay-temporal/internal/order"
+	"relay/orchestrator/engine"
 	"relay/reanchor/git"
 )
 
@@ -54,12 +55,13 @@ func heldIn(dir string) (list []held, err error) {
 // carry carries an attempt out and reports it. An attempt that was given up meanwhile is not begun, or stopped: what it has made by then
 // is pushed all the same.
 func (w *Worker) carry(ctx context.Context, h held) {
+	refuse := func(why error) { w.report(ctx, h, answer{}, fmt.Errorf("%w: %w", machines.ErrRefused, why)) }
 	o, err := order.Decode[order.Order](h.Message)
 	if err == nil && (o.ID.String() != h.ID || strings.ContainsAny(h.ID, `/\`)) {
 		err = fmt.Errorf("an order of %s under the name %s", o.ID, h.ID)
 	}
 	if err != nil {
-		w.report(ctx, h, answer{}, fmt.Errorf("%w: %w", machines.ErrRefused, err))
+		refuse(err)
 		return
 	}
 	// A frozen machine may wake with a task that was given up long ago: nothing begins before the server has said that it is still this
@@ -67,13 +69,13 @@ func (w *Worker) carry(ctx context.Context, h held) {
 	if err := w.claim(ctx, h); err != nil {
 		w.Log("%s: does not begin %s: %v", w.Name, h.ID, err)
 		if !gone(err) {
-			w.report(ctx, h, answer{}, fmt.Errorf("%w: stopped before it began", machines.ErrRefused))
+			refuse(errors.New("stopped before it began"))
 		}
 		_ = os.Remove(h.path(w.dir))
 		return
 	}
 	if err := h.keep(w.dir); err != nil {
-		w.report(ctx, h, answer{}, fmt.Errorf("%w: %w", machines.ErrRefused, err))
+		refuse(err)
 		return
 	}
 	w.Log("%s: carries out %s", w.Name, h.ID)
@@ -86,18 +88,13 @@ func (w *Worker) carry(ctx context.Context, h held) {
 	if lost {
 		how = "was given up: what came of it is in the git repository"
 	}
-	w.Log("%s: %s has ended and %s%s", w.Name, h.ID, how, because(err))
 	_ = os.Remove(h.path(w.dir)) // where it stays, the next worker finds that the server does not know it
 	if err == nil {
 		_ = os.RemoveAll(w.Processes.Dir(w.Name, o.ID))
+	} else {
+		how += ": " + err.Error()
 	}
-}
-
-func because(err error) string {
-	if err == nil {
-		return ""
-	}
-	return ": " + err.Error()
+	w.Log("%s: %s has ended and %s", w.Name, h.ID, how)
 }
 
 // claim beats until the server answers.
@@ -136,10 +133,15 @@ func (w *Worker) work(ctx context.Context, h held, id order.ID, said *news) (res
 	}()
 	tick := time.NewTicker(w.Beat)
 	defer tick.Stop()
+	draining := w.draining
 	for stopped := false; ; {
 		select {
 		case <-done:
 			return result, lost, err
+		case <-draining:
+			draining = nil
+			said.add(engine.Event{Task: id.Task, Kind: machines.KindDrains})
+			continue
 		case <-tick.C:
 		}
 		p.Renew(w.Name, id)
@@ -156,10 +158,7 @@ func (w *Worker) work(ctx context.Context, h held, id order.ID, said *news) (res
 	}
 }
 
-// longestReport is how long a worker tries to report an attempt: the server keeps none longer.
-const longestReport = longestDrain
-
-// report tries until the server takes the result, or refuses it: lost.
+// report tries until the server takes the result, or refuses it: lost. No server keeps an attempt for longer than it tries.
 func (w *Worker) report(ctx context.Context, h held, a answer, failed error) (lost bool) {
 	ctx = context.WithoutCancel(ctx)
 	var result any = a
@@ -169,7 +168,7 @@ func (w *Worker) report(ctx context.Context, h held, a answer, failed error) (lo
 	case failed != nil:
 		result, failed = nil, temporal.NewNonRetryableApplicationError(short(failed), unknownType, nil)
 	}
-	for end := time.Now().Add(longestReport); time.Now().Before(end); {
+	for end := time.Now().Add(longestDrain); time.Now().Before(end); {
 		within, cancel := context.WithTimeout(ctx, callWithin)
 		err := w.client.CompleteActivity(within, h.Token, result, failed)
 		cancel()

@@ -153,15 +153,13 @@ func wait(ctx context.Context, of client.ActivityHandle) (o outcome) {
 
 // isLasting reports whether an error stays when the call is made again.
 func isLasting(err error) bool {
-	switch err := err.(type) { //nolint:errorlint // an error of another attempt may be in one of the server
+	switch err.(type) { //nolint:errorlint // an error of another attempt may be in one of the server
 	case *temporal.TimeoutError, *temporal.ApplicationError, *temporal.CanceledError, *temporal.TerminatedError, *temporal.PanicError,
 		*serviceerror.NotFound, *serviceerror.NamespaceNotFound, *serviceerror.PermissionDenied, *serviceerror.InvalidArgument,
 		*serviceerror.Unimplemented:
 		return true
-	default:
-		_ = err
-		return false
 	}
+	return false
 }
 
 // meaning returns an error of [machines.Jobs] for one of the server.

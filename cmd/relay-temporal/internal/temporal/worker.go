@@ -27,21 +27,25 @@ type Worker struct {
 	Jobs      int    // attempts at a time
 	Beat      time.Duration
 	Processes *host.Processes
-	Drain     func() // closes the channel that Run was given
+	Drain     func(why error) // ends what Run was given as draining
 	Log       func(format string, args ...any)
 
-	client client.Client
-	dir    string // of what is at work
+	client   client.Client
+	dir      string // of what is at work
+	draining <-chan struct{}
 }
 
 // longestDrain is how long a draining worker waits for its attempts: longer than any may take.
 const longestDrain = longestAttempt + spare
 
-// Run serves until drain is closed, and then until what is at work has ended. When ctx ends, attempts are stopped.
+// ErrDrain is why a worker drains when it was asked to.
+var ErrDrain = errors.New("drains")
+
+// Run serves until draining ends, which Drain has it do, and then until what is at work has ended. When ctx ends, attempts are stopped.
 //
 // A worker that was killed has left the processes of its attempts behind: Run goes on with them.
-func (w *Worker) Run(ctx context.Context, m *settings.Machines, drain <-chan struct{}) (err error) {
-	w.dir = w.Processes.Folder(w.Name)
+func (w *Worker) Run(ctx, draining context.Context, m *settings.Machines) (err error) {
+	w.dir, w.draining = w.Processes.Folder(w.Name), draining.Done()
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return err
 	}
@@ -57,7 +61,12 @@ func (w *Worker) Run(ctx context.Context, m *settings.Machines, drain <-chan str
 	if err != nil {
 		return err
 	}
-	if err := w.dial(ctx, m, drain); err != nil || w.client == nil {
+	hostname, _ := os.Hostname()
+	w.client, err = Dial(draining, m.Temporal, longestDrain, fmt.Sprintf("%s on %s", w.Name, hostname))
+	switch {
+	case err != nil && draining.Err() != nil:
+		return nil // nothing is at work
+	case err != nil:
 		return err
 	}
 	defer w.client.Close()
@@ -67,39 +76,13 @@ func (w *Worker) Run(ctx context.Context, m *settings.Machines, drain <-chan str
 		w.Log("%s: goes on with %s", w.Name, h.ID)
 		going.Go(func() { w.carry(ctx, h) })
 	}
-	return w.serve(ctx, drain)
-}
-
-// dial connects to the server, however long that is away. It sets no client when the worker is to end before.
-func (w *Worker) dial(ctx context.Context, m *settings.Machines, drain <-chan struct{}) (err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-drain:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	hostname, _ := os.Hostname()
-	w.client, err = Dial(ctx, m.Temporal, longestDrain, fmt.Sprintf("%s on %s", w.Name, hostname))
-	if ctx.Err() != nil {
-		return nil // nothing is at work
-	}
-	return err
+	return w.serve(ctx, draining)
 }
 
 // serve has the server give orders to carry out.
-func (w *Worker) serve(ctx context.Context, drain <-chan struct{}) error {
-	broken := make(chan error, 1)
+func (w *Worker) serve(ctx, draining context.Context) error {
 	of := worker.New(w.client, queueOf(w.Name), worker.Options{
-		MaxConcurrentActivityExecutionSize: w.Jobs, DisableWorkflowWorker: true, WorkerStopTimeout: longestDrain,
-		OnFatalError: func(err error) {
-			select {
-			case broken <- err:
-			default:
-			}
-		},
+		MaxConcurrentActivityExecutionSize: w.Jobs, DisableWorkflowWorker: true, WorkerStopTimeout: longestDrain, OnFatalError: w.Drain,
 	})
 	of.RegisterActivityWithOptions(func(in context.Context, message []byte) (*answer, error) {
 		about := activity.GetInfo(in)
@@ -115,25 +98,20 @@ func (w *Worker) serve(ctx context.Context, drain <-chan struct{}) error {
 		if err == nil {
 			break
 		}
-		select {
-		case <-drain:
-			return nil
-		default:
-			w.Log("%s: the server is away: %v", w.Name, err)
-			pause(ctx)
+		if draining.Err() != nil {
+			return nil //nolint:nilerr // nothing is at work
 		}
+		w.Log("%s: the server is away: %v", w.Name, err)
+		pause(draining)
 	}
 	w.Log("%s: ready for %d at a time", w.Name, w.Jobs)
-	var err error
-	select {
-	case <-drain:
-		w.Log("%s: drains: takes nothing new, and ends when what runs has ended", w.Name)
-	case err = <-broken:
-	}
+	<-draining.Done()
+	why := context.Cause(draining)
+	w.Log("%s: %v: takes nothing new, and ends when what runs has ended", w.Name, why)
 	of.Stop()
 	questions.Stop()
-	if err != nil {
-		return fmt.Errorf("the Temporal server does not serve this worker: %w", err)
+	if !errors.Is(why, ErrDrain) {
+		return fmt.Errorf("the Temporal server does not serve this worker: %w", why)
 	}
 	return nil
 }

@@ -189,7 +189,7 @@ func (l Printer) tail(t *Task, status string) string {
 	switch {
 	case status == InterruptedText:
 	case !t.StartedAt.IsZero():
-		return fmt.Sprintf("  (%s, %s)", plaintext.Fit(t.Runner, 20), plaintext.Span(l.Now.Sub(t.StartedAt)))
+		return fmt.Sprintf("  (%s, %s)", plaintext.Fit(t.Row.Who(), 40), plaintext.Span(l.Now.Sub(t.StartedAt)))
 	case l.brief && t.Row.FreesAll > 0:
 		return "  (" + t.Row.Waiters() + ")"
 	case t.Already:
@@ -226,7 +226,7 @@ func (l Printer) why(t *Task) string {
 		return "asks you: " + strings.Join(t.Questions, "\nasks you: ")
 	case t.Status == attempts.Gated:
 		return plaintext.Fit((&attempts.Gate{Reason: t.Reason, Detail: t.Detail}).Text(), maxWhy)
-	case t.open() && t.StartedAt.IsZero():
+	case t.open():
 		return t.Row.Why
 	}
 	return ""

@@ -59,7 +59,7 @@ func (l *list) regroup() {
 		}
 		if len(words) > 0 {
 			l.rows[g] = slices.DeleteFunc(slices.Clone(rows), func(r *view.Row) bool {
-				text := strings.ToLower(fmt.Sprintln(r.ID, r.Title, r.State, r.Section, r.Agent, r.Also))
+				text := strings.ToLower(fmt.Sprintln(r.ID, r.Title, r.State, r.Section, r.Who(), r.Also))
 				return slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 			})
 		}
@@ -232,7 +232,7 @@ func (l *list) says(it item) (right, says string) {
 		if r.Attempt > 1 {
 			right = fmt.Sprintf("try %d of %d", r.Attempt, r.Max)
 		}
-		return right, fmt.Sprintf("%-6s %s  %s", plaintext.Fit(r.Agent, 12), page.Span(l.now().Sub(r.Since).Seconds()), map[view.Phase]string{
+		return right, fmt.Sprintf("%-6s %s  %s", plaintext.Fit(r.Who(), 24), page.Span(l.now().Sub(r.Since).Seconds()), map[view.Phase]string{
 			view.PhaseAgent: "the agent works", view.PhaseChecks: "checks run", view.PhaseReview: "in review", view.PhaseLanding: "about to land",
 		}[r.Phase])
 	case view.Waiting:
