@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"time"
@@ -39,14 +38,8 @@ type seenTask struct {
 	Record TaskRecord
 }
 
-// Seal returns the first line of a file for viewers: the version of relay, and a hash of all that the file is made of and has.
-func Seal(relay string, of ...[]byte) []byte {
-	sum := sha256.New()
-	for _, part := range of {
-		sum.Write(part)
-	}
-	return fmt.Appendf(nil, "%s %x\n", relay, sum.Sum(nil))
-}
+// Seal returns the first line of a file for viewers, as [durable.Seal] does.
+func Seal(relay string, of ...[]byte) []byte { return durable.Seal(relay, of...) }
 
 // keepSeen writes seenFile, if the logs of a store have grown enough. After a failure viewers do without it.
 func keepSeen(s *Store) {
@@ -96,26 +89,18 @@ func show(fsys durable.FS, name string, text []byte) snapshot {
 
 // recall begins with what seenFile has, if the logs begin with what it is made of.
 func (h *history) recall(relay string) {
-	file, err := durable.OpenHashed(h.fsys, seenFile, maxLedger)
-	if file == nil || err != nil {
-		return
-	}
-	defer file.Close()
-	text, _ := file.Text()
-	_, sealed, _ := bytes.Cut(text, []byte("\n"))
-	first, tasks, _ := bytes.Cut(sealed, []byte("\n"))
 	var s seen
-	if !bytes.HasPrefix(text, Seal(relay, sealed)) || json.Unmarshal(first, &s) != nil || !h.begin() || len(s.Logs) > len(h.logs)-h.start {
+	first, tasks, _ := bytes.Cut(durable.Sealed(h.fsys, seenFile, relay, maxLedger), []byte("\n"))
+	if json.Unmarshal(first, &s) != nil || !h.begin() || len(s.Logs) > len(h.logs)-h.start {
 		return
 	}
 	ends := each.Of(s.Logs, func(m durable.Mark) func() bool { return m.In(h.fsys) })
-	s.Ledger.Tasks, err = readTasks(tasks)
+	s.Ledger.Tasks = readTasks(tasks)
+	same := s.Ledger.Tasks != nil
 	for i, isIn := range ends {
-		if !isIn() || h.logs[h.start+i].name() != s.Logs[i].Name {
-			err = fs.ErrInvalid
-		}
+		same = isIn() && same && h.logs[h.start+i].name() == s.Logs[i].Name
 	}
-	if err != nil {
+	if !same {
 		return
 	}
 	for i, m := range s.Logs {
@@ -126,18 +111,29 @@ func (h *history) recall(relay string) {
 	h.fold.jobs, h.fold.base, h.fold.bases, h.fold.written = s.Jobs, s.Base, s.Base, s.Written
 }
 
-// readTasks reads all tasks of seenFile. The attempts of many share a list that has no room for more.
-func readTasks(text []byte) (map[string]*TaskRecord, error) {
+// readTasks reads all tasks of seenFile; nil: it cannot. It keeps texts of many attempts once, and lists without room for more.
+func readTasks(text []byte) map[string]*TaskRecord {
 	var room, all []Attempt
 	tasks, texts := map[string]*TaskRecord{}, map[string]string{}
 	for line := range bytes.Lines(text) {
 		t := seenTask{Record: TaskRecord{Attempts: room}}
-		if err := json.Unmarshal(line, &t); err != nil {
-			return nil, err
+		if json.Unmarshal(line, &t) != nil {
+			return nil
 		}
 		tried, from := t.Record.Attempts, len(all)
 		for i := range tried {
-			tried[i].pack(texts)
+			a, r := &tried[i], &tried[i].Receipt
+			r.FilesChanged = slices.Clone(r.FilesChanged)
+			same := []*string{&a.Run, &a.Base, &a.Sealed, &a.Runner, &a.Model, (*string)(&a.Result), (*string)(&a.Outcome), (*string)(&r.Verdict)}
+			for i := range r.Checks {
+				same = append(same, &r.Checks[i].Name, &r.Checks[i].Phase, (*string)(&r.Checks[i].Attribution))
+			}
+			for _, text := range same {
+				if _, known := texts[*text]; !known {
+					texts[*text] = *text
+				}
+				*text = texts[*text]
+			}
 		}
 		if cap(all)-from < len(tried) {
 			all, from = make([]Attempt, 0, 256+len(tried)), 0
@@ -147,21 +143,5 @@ func readTasks(text []byte) (map[string]*TaskRecord, error) {
 		room, t.Record.Attempts = tried[:0], all[from:len(all):len(all)]
 		tasks[t.ID] = new(t.Record)
 	}
-	return tasks, nil
-}
-
-// pack keeps texts that many attempts have once, and lists without the decoder's room for ten.
-func (a *Attempt) pack(texts map[string]string) {
-	r := &a.Receipt
-	r.FilesChanged = slices.Clone(r.FilesChanged)
-	same := []*string{&a.Run, &a.Base, &a.Sealed, &a.Runner, &a.Model, (*string)(&a.Result), (*string)(&a.Outcome), (*string)(&r.Verdict)}
-	for i := range r.Checks {
-		same = append(same, &r.Checks[i].Name, &r.Checks[i].Phase, (*string)(&r.Checks[i].Attribution))
-	}
-	for _, text := range same {
-		if _, known := texts[*text]; !known {
-			texts[*text] = *text
-		}
-		*text = texts[*text]
-	}
+	return tasks
 }

@@ -23,11 +23,10 @@ import (
 	"relay/orchestrator/view/viewtest"
 )
 
-// Limits of a viewer of a night of 10,000 tasks: 64 MiB on a quiet machine, and what the kernel maps besides on another one. The time to
-// its first picture depends on the machine, and what else that does; the CPU time until then less so.
+// Limits of a viewer of a night of 10,000 tasks. The time to its first picture depends on the machine, and what else that does; the CPU time
+// until then less so.
 const (
-	mostMiB      = 66 // a terminal of 200x60 takes wideMiB more
-	wideMiB      = 4
+	mostMiB      = 64
 	mostShare    = 0.05                   // of a core, once it has read the log
 	mostFirstCPU = 600 * time.Millisecond // twice what it takes
 )
@@ -73,12 +72,8 @@ func TestViewersKeepLimits(t *testing.T) {
 	for _, v := range viewers {
 		u := v.use(t, relay, night)
 		t.Logf("%s: %+v", v.name, u)
-		most := float64(mostMiB)
-		if v.size != nil && v.size.Cols > 80 {
-			most += wideMiB
-		}
-		if u.mib > most || u.share > mostShare || u.firstCPU > mostFirstCPU {
-			t.Errorf("%s: want at most %v MiB, %v of a core, and %s of CPU until its first picture", v.name, most, mostShare, mostFirstCPU)
+		if u.mib > mostMiB || u.share > mostShare || u.firstCPU > mostFirstCPU {
+			t.Errorf("%s: want at most %v MiB, %v of a core, and %s of CPU until its first picture", v.name, mostMiB, mostShare, mostFirstCPU)
 		}
 	}
 }

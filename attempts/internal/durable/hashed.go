@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -55,4 +56,27 @@ func (h *Hashed) Text() ([]byte, error) {
 func (h *Hashed) Close() {
 	h.Sum()
 	_ = h.file.Close()
+}
+
+// Seal returns the first line of a sealed file: the version of its writer, and a hash of all that the file is made of and has.
+func Seal(version string, of ...[]byte) []byte {
+	sum := sha256.New()
+	for _, part := range of {
+		sum.Write(part)
+	}
+	return fmt.Appendf(nil, "%s %x\n", version, sum.Sum(nil))
+}
+
+// Sealed reads what follows the seal of a file of which at most so many bytes count; nil: the seal is of another version or another text.
+func Sealed(fsys FS, name, version string, most int64) []byte {
+	file, err := OpenHashed(fsys, name, most)
+	if file == nil || err != nil {
+		return nil
+	}
+	defer file.Close()
+	text, _ := file.Text()
+	if _, sealed, _ := bytes.Cut(text, []byte("\n")); bytes.HasPrefix(text, Seal(version, sealed)) {
+		return sealed
+	}
+	return nil
 }
