@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"gopkg.in/yaml.v3"
 
 	"relay/attempts"
@@ -137,7 +138,10 @@ func Read(environ []string) (*Machines, error) {
 			return refused(wrong)
 		}
 	}
-	for label := range m.Needs {
+	for label, globs := range m.Needs {
+		if len(globs) == 0 || slices.ContainsFunc(globs, func(glob string) bool { return !doublestar.ValidatePattern(glob) }) {
+			return refused(fmt.Sprintf("needs: %s must have globs, and well-formed ones: %q", label, globs))
+		}
 		if !slices.ContainsFunc(m.Hosts, func(h Host) bool { return h.Has([]string{label}) }) {
 			return refused("needs: no host has the label " + label)
 		}
