@@ -151,10 +151,7 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	}
 	host, err := e.hosts.take(ctx, e.wanted(a), e.settings.LabelsOf(&a.Task, a.Runner)...)
 	if err != nil {
-		return engine.Result{}, err
-	}
-	if host == "" {
-		return stopped("stopped before a host was free"), nil
+		return e.apart(ctx, err)
 	}
 	var failed error
 	defer func() { e.hosts.give(host, failed) }()
@@ -196,6 +193,10 @@ func (e *Engine) apart(ctx context.Context, err error) (engine.Result, error) {
 	_, byGit := errors.AsType[*git.Error](err)
 	_, lied := errors.AsType[*carry.LieError](err)
 	switch {
+	case errors.Is(err, errUnfit): // other tasks may show that a host works again
+		r := engine.Result{Held: true}
+		r.Fail(attempts.Environment, attempts.MissingDependency, err.Error())
+		return r, nil
 	case lied, ctx.Err() == nil && errors.Is(err, ErrUnknown):
 		r := stopped(err.Error())
 		r.Note("host", err.Error())

@@ -36,6 +36,9 @@ const (
 // mostFailures is how often in a row every host may fail before no more is tried.
 const mostFailures = 5
 
+// errUnfit means that no host serves that has the labels of a task.
+var errUnfit = errors.New("no host that serves has the labels")
+
 func newHosts(list []settings.Host) *hosts {
 	h := &hosts{changed: make(chan struct{})}
 	for _, one := range list {
@@ -44,8 +47,9 @@ func newHosts(list []settings.Host) *hosts {
 	return h
 }
 
-// take waits for a free job, of the host that is wanted or with "" of the one with most free jobs, and returns the host's name; "" when
-// ctx ends. Only hosts with all the labels count. It fails when each of them has failed several times in a row.
+// take waits for a free job, of the host that is wanted or with "" of the one with most free jobs, and returns the host's name. Only hosts
+// with all the labels count. It fails when every host has failed several times in a row, with errUnfit when those with the labels have, and
+// when ctx ends.
 func (h *hosts) take(ctx context.Context, wanted string, labels ...string) (name string, err error) {
 	for {
 		name, rest, changed, err := h.try(wanted, labels)
@@ -54,7 +58,7 @@ func (h *hosts) take(ctx context.Context, wanted string, labels ...string) (name
 		}
 		select {
 		case <-ctx.Done():
-			return "", nil
+			return "", errors.New("stopped before a host was free")
 		case <-changed:
 		case <-time.After(rest):
 		}
@@ -67,17 +71,13 @@ func (h *hosts) try(wanted string, labels []string) (name string, rest time.Dura
 	defer h.mu.Unlock()
 	now, rest := time.Now(), longestRest
 	list := slices.DeleteFunc(slices.Clone(h.list), func(one *host) bool { return !one.Has(labels) })
-	if len(list) == 0 {
-		return "", 0, nil, fmt.Errorf("no host in machines.yml has the labels %s", strings.Join(labels, ", "))
-	}
-	named, fit := false, false
-	for _, one := range list {
-		named, fit = named || one.Name == wanted, fit || one.failed < mostFailures
-		err = errors.Join(err, fmt.Errorf("%s has failed %d times in a row: %w", one.Name, one.failed, one.why))
-	}
-	if !fit {
+	if err := spent(h.list); err != nil {
 		return "", 0, nil, err
 	}
+	if err := spent(list); err != nil {
+		return "", 0, nil, fmt.Errorf("%w %s: %w", errUnfit, strings.Join(labels, ", "), err)
+	}
+	named := slices.ContainsFunc(list, func(one *host) bool { return one.Name == wanted })
 	var best *host
 	for _, one := range list {
 		switch free := one.Jobs - one.busy; {
@@ -93,6 +93,20 @@ func (h *hosts) try(wanted string, labels []string) (name string, rest time.Dura
 	}
 	best.busy++
 	return best.Name, 0, nil, nil
+}
+
+// spent returns why no host of a list is tried again; nil: one is. The error does not wrap theirs, after which a task is tried elsewhere.
+func spent(list []*host) (err error) {
+	if len(list) == 0 {
+		return errors.New("machines.yml has none")
+	}
+	for _, one := range list {
+		if one.failed < mostFailures {
+			return nil
+		}
+		err = errors.Join(err, fmt.Errorf("%s has failed %d times in a row: %v", one.Name, one.failed, one.why))
+	}
+	return err
 }
 
 // drains has a host get nothing for a time.

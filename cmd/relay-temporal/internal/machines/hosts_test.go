@@ -3,6 +3,7 @@ package machines
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -29,7 +30,7 @@ func TestHosts(t *testing.T) {
 		}
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		if name, err := h.take(ctx, ""); name != "" || err != nil {
+		if name, err := h.take(ctx, ""); name != "" || err == nil {
 			t.Errorf("got %s, %v, where none is free", name, err)
 		}
 		h.give("b", nil)
@@ -54,14 +55,39 @@ func TestHosts(t *testing.T) {
 				if got := take(name); got != name {
 					t.Errorf("got %s, want %s", got, name)
 				}
-				h.give(name, errors.New("it burns"))
+				h.give(name, fmt.Errorf("%w: it burns", ErrRefused))
 			}
 		}
 		if waited := time.Since(began); waited < 75*time.Second || waited > 80*time.Second {
 			t.Errorf("the hosts rested for %s", waited)
 		}
-		if _, err := h.take(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "b has failed 5 times in a row: it burns") {
+		_, err := h.take(t.Context(), "")
+		if _, err := (&Engine{}).apart(t.Context(), err); err == nil || !strings.Contains(err.Error(), "b has failed 5 times in a row: the host refuses") {
+			t.Errorf("got %v, want what ends the run", err)
+		}
+	})
+}
+
+// A host that fails keeps back only the tasks that need its labels.
+func TestHostsWithLabels(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHosts([]settings.Host{{Name: "a", Jobs: 1}, {Name: "b", Jobs: 1, Labels: []string{"gpu"}}})
+		for range mostFailures {
+			if name, err := h.take(t.Context(), "", "gpu"); name != "b" || err != nil {
+				t.Fatalf("got %s, %v", name, err)
+			}
+			h.give("b", errors.New("it burns"))
+		}
+		_, err := h.take(t.Context(), "", "gpu")
+		if !errors.Is(err, errUnfit) || err.Error() != "no host that serves has the labels gpu: b has failed 5 times in a row: it burns" {
 			t.Errorf("got %v", err)
+		}
+		if _, err := h.take(t.Context(), "", "gpu", "codex"); !errors.Is(err, errUnfit) {
+			t.Errorf("got %v", err)
+		}
+		if name, err := h.take(t.Context(), ""); name != "a" || err != nil {
+			t.Errorf("got %s, %v, want the host that serves", name, err)
 		}
 	})
 }
