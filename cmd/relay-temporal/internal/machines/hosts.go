@@ -104,7 +104,7 @@ func spent(list []*host) (err error) {
 		if one.failed < mostFailures {
 			return nil
 		}
-		err = errors.Join(err, fmt.Errorf("%s has failed %d times in a row: %v", one.Name, one.failed, one.why))
+		err = errors.Join(err, fmt.Errorf("%s has failed %d times in a row: %v", one.Name, one.failed, one.why)) //nolint:errorlint // see above
 	}
 	return err
 }
