@@ -138,13 +138,8 @@ func Read(environ []string) (*Machines, error) {
 			return refused(wrong)
 		}
 	}
-	for label, globs := range m.Needs {
-		if len(globs) == 0 || slices.ContainsFunc(globs, func(glob string) bool { return !doublestar.ValidatePattern(glob) }) {
-			return refused(fmt.Sprintf("needs: %s must have globs, and well-formed ones: %q", label, globs))
-		}
-		if !slices.ContainsFunc(m.Hosts, func(h Host) bool { return h.Has([]string{label}) }) {
-			return refused("needs: no host has the label " + label)
-		}
+	if wrong := m.wrongNeed(); wrong != "" {
+		return refused(wrong)
 	}
 	seen := map[string]bool{}
 	for i := range m.Hosts {
@@ -158,6 +153,19 @@ func Read(environ []string) (*Machines, error) {
 		seen[h.Name] = true
 	}
 	return m, nil
+}
+
+// wrongNeed returns what is wrong with the needs.
+func (m *Machines) wrongNeed() string {
+	for label, globs := range m.Needs {
+		if len(globs) == 0 || slices.ContainsFunc(globs, func(glob string) bool { return !doublestar.ValidatePattern(glob) }) {
+			return fmt.Sprintf("needs: %s must have globs, and well-formed ones: %q", label, globs)
+		}
+		if !slices.ContainsFunc(m.Hosts, func(h Host) bool { return h.Has([]string{label}) }) {
+			return "needs: no host has the label " + label
+		}
+	}
+	return ""
 }
 
 // Has reports whether a host has all of the labels.
