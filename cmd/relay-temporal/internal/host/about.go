@@ -31,7 +31,7 @@ func (h *Host) Answer(ctx context.Context, in io.Reader, out io.Writer) error {
 	h.about(ctx, q, &a)
 	rules := h.rules()
 	for i := range a.Points {
-		a.Points[i].Message = rules.Text(a.Points[i].Message)
+		a.Points[i].Message, a.Points[i].Fix = rules.Text(a.Points[i].Message), rules.Text(a.Points[i].Fix)
 	}
 	message, err := order.Encode(a)
 	if err != nil {
@@ -46,7 +46,7 @@ func (h *Host) Answer(ctx context.Context, in io.Reader, out io.Writer) error {
 func (h *Host) about(ctx context.Context, q order.Question, a *order.Answer) {
 	out, _ := git.Run(ctx, git.Call{Args: []string{"version"}}) // what follows fails without git
 	a.Git = strings.TrimPrefix(strings.TrimSpace(string(out)), "git version ")
-	dir, err := h.visit(ctx, q.Ref)
+	dir, points, err := h.visit(ctx, q)
 	if err != nil {
 		a.Points = append(a.Points, command.Point{
 			Name: "remote", State: "fail", Message: "orders and results do not get through " + h.Settings.Remote + ": " + err.Error(),
@@ -55,7 +55,7 @@ func (h *Host) about(ctx context.Context, q order.Question, a *order.Answer) {
 		return
 	}
 	others := []string{"configuration", "folder", "runner", "shell", "sandbox"}
-	for _, p := range h.Machine.Check(ctx, dir, q.Agents) {
+	for _, p := range points {
 		first, agent, _ := strings.Cut(p.Name, " ")
 		switch {
 		case first == "worktrees" && p.State != "ok":
@@ -68,21 +68,25 @@ func (h *Host) about(ctx context.Context, q order.Question, a *order.Answer) {
 	}
 }
 
-// visit takes the commit of a ref and checks it out, as an order does. It returns the clone.
-func (h *Host) visit(ctx context.Context, ref string) (dir string, err error) {
+// visit takes the commit of a question and checks it out, as an order does, and checks this machine for attempts from there. It returns the
+// clone and what the check says. No order changes the clone meanwhile.
+func (h *Host) visit(ctx context.Context, q order.Question) (dir string, points []command.Point, err error) {
 	store, err := h.store(ctx)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	store.Patience = 0
 	held, err := attempts.HoldWithin(ctx, time.Minute, store.Repo.Root()+".lock", attempts.Self("", time.Now()))
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer func() { _ = held.Release() }()
-	commit, err := store.Take(ctx, ref)
-	if err != nil {
-		return "", err
+	commit, err := store.Take(ctx, q.Ref)
+	if err == nil {
+		err = checkout(ctx, store, commit)
 	}
-	return store.Repo.Root(), checkout(ctx, store, commit)
+	if err != nil {
+		return "", nil, err
+	}
+	return store.Repo.Root(), h.Machine.Check(ctx, store.Repo.Root(), q.Agents), nil
 }

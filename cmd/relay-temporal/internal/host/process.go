@@ -160,6 +160,8 @@ func (p *Processes) Ask(ctx context.Context, host string, question []byte) ([]by
 	}
 	cmd := exec.CommandContext(ctx, p.Program[0], append(slices.Clone(p.Program[1:]), "--question")...) //nolint:forbidigo // as start
 	cmd.Stdin = bytes.NewReader(question)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends what it has started
+	cmd.WaitDelay = p.Grace
 	p.settle(cmd, home)
 	answer, err := cmd.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
