@@ -123,12 +123,13 @@ The command returns when the worker has heard it. A run gives its orders to othe
 				return err
 			}
 			for _, name := range hosts {
-				if _, err := machines.Ask(cmd.Context(), jobs, name, order.Question{What: order.Drain}); err != nil {
-					return fmt.Errorf("%s does not drain: %w", name, err)
+				if _, failed := machines.Ask(cmd.Context(), jobs, name, order.Question{What: order.Drain}); failed != nil {
+					err = errors.Join(err, fmt.Errorf("%s does not drain: %w", name, failed))
+					continue
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%s drains: its worker ends when its attempts have ended\n", name)
 			}
-			return nil
+			return err
 		},
 	}
 }
@@ -192,10 +193,13 @@ func newSweepCommand(environ []string, here command.Machine) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sweep",
 		Short: "Remove orders and results of old runs from the remote",
-		Long: `Remove from remote of machines.yml the orders and results of runs that began long ago, of all projects. A run removes its own when it ends;
+		Long: `Remove from remote of machines.yml the orders and results of runs that began long ago, of all projects. A run removes its own when it ends without an error;
 what is left is of runs that were killed and not continued, and of hosts that reported after the end. Hosts tidy their clones themselves.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if days < 1 {
+				return errors.New("--days is at least 1: the orders of a run that goes on are young")
+			}
 			m, err := settings.Read(environ)
 			if err != nil {
 				return err

@@ -105,7 +105,7 @@ func (s *Store) KeepLate(ctx context.Context, epicID string, o order.Order, m or
 	return ref, errors.Join(s.Keep(ctx, ref, m.Commit), s.Forget(ctx, ResultRef(o.ID)))
 }
 
-// keepBack takes out of a result what has a secret, and says where it stays.
+// keepBack takes out of a result what has a secret, gives the work a ref here, and says where it stays.
 func (s *Store) keepBack(ctx context.Context, o order.Order, d *Done, commits map[string]string, m *order.Result) error {
 	r := &d.Result
 	if d.SendSecrets {
@@ -136,8 +136,9 @@ func (s *Store) keepBack(ctx context.Context, o order.Order, d *Done, commits ma
 		r.Fail("environment", "cli_error", m.Stays[len(m.Stays)-1])
 		r.Gate, m.Outcome = "infrastructure", r.Outcome
 	}
+	head := r.Head
 	r.Head = ""
-	return nil
+	return s.Keep(ctx, "refs/relay/stays/"+place(o.ID), head)
 }
 
 // local are parts of an attempt's folder that are of use on its host only, or that no rule can search.
