@@ -26,7 +26,7 @@ func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts
 	if known, ok := b.refused.Load(key); ok {
 		return known.(string), nil
 	}
-	q.Commit, q.From, q.Mine, q.Logs = b.Mine, "", false, filepath.Join(q.Logs, "allowed")
+	q = checks.Question{Attempt: q.Attempt, Logs: filepath.Join(q.Logs, "allowed"), Commit: b.Mine, Checks: q.Checks, Bare: q.Bare}
 	words, err = tryAllowed(ctx, b, q, failed)
 	if err == nil {
 		b.refused.Store(key, words)

@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/verdict"
 	"relay/runners"
 	"relay/runners/process"
+	"relay/runners/sandbox"
 )
 
 // asker runs checks on commits for an attempt: in clean checkouts, or in the user's own.
@@ -115,6 +116,9 @@ func (ac *acceptance) check(ctx context.Context) error {
 	q.From, q.Red = t.a.Base, func(check checks.Check, after checks.Result) bool {
 		red := func() bool { r := f.OnBase[check.Key()]; return r.Red() && !ac.worse(r, after) }
 		return check.OfEpic && red() && ac.askBase(ctx, check, &tr) == nil && red()
+	}
+	q.Silent = func(check checks.Check) bool {
+		return t.run.o.Sandbox == sandbox.Auto && !check.OfEpic && !f.OnBase[check.Key()].Passed()
 	}
 	if len(q.Checks) > 0 {
 		t.ev.Guard = nil // code of the agent runs
