@@ -33,7 +33,7 @@ type setUp struct {
 
 // repeated sets the slot up. A failed set-up is repeated after growing pauses, in the slot as refill makes it again.
 func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error) error {
-	pauses := []time.Duration{s.Checks.Options.Limits.Backoff / 30, s.Checks.Options.Limits.Backoff * 2 / 15, s.Checks.Options.Limits.Backoff / 2} // 1, 4, 15 s
+	pauses := []time.Duration{2, 8, 30} // of 60 parts of the backoff: 1, 4 and 15 s by default
 	for ; ; s.try++ {
 		began, err := time.Now(), s.run(ctx)
 		slow, last := time.Since(began) > slowSetUp, s.try >= len(pauses)
@@ -48,7 +48,7 @@ func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error
 		}
 		command := s.tr.Runs[0].Name
 		*s.tr = Trouble{}
-		pause := time.NewTimer(pauses[s.try])
+		pause := time.NewTimer(pauses[s.try] * s.Checks.Options.Limits.Backoff / 60)
 		select {
 		case <-ctx.Done():
 			pause.Stop()
