@@ -24,7 +24,6 @@ type Options struct {
 	AgentOf  func(runner string) (kind, forbids string) // for briefs: its CLI, and what its sandbox forbids; or nil
 	CLIOf    func(runner string) (kind, version string) // of its program, as far as known; or nil
 	Outside  func(runner string) bool                   // its agents work outside of the sandbox of the run; or nil
-	Allowed  func(refused []string) bool                // whether the sandbox of the run allows what one of an earlier run refused; or nil
 	Model    string                                     // for tasks that name none
 	Settings attempts.Settings                          // as recorded in the ledger
 	Head     string                                     // as of attempts.Options

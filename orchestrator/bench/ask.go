@@ -151,8 +151,8 @@ func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 // refused sees whether check i fails for what the sandbox refuses. Work has no word in what is tried.
 func (l *listRun) refused(ctx context.Context, i int, r *checks.Result) (err error) {
 	q, failed := l.q, r.Run
-	ofWork := q.From != "" && !q.Checks[i].OfEpic && failed.Seconds < proving.Seconds()
-	if ctx.Err() != nil || !r.Red() || !q.Mine && !ofWork {
+	silent := q.Silent != nil && failed.Seconds < proving.Seconds() && q.Silent(q.Checks[i])
+	if ctx.Err() != nil || !r.Red() || !q.Mine && !silent {
 		return nil //nolint:nilerr // the run is stopped
 	}
 	q.Checks = checks.On(q.Checks[i].Occasion+checks.OnAllowed, q.Checks[:i+1])

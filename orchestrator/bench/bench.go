@@ -37,6 +37,7 @@ type Benches struct {
 	Results *checks.Cache
 	Mine    string       // the commit that the user had checked out when the run began; "": it may have work of agents
 	refused sync.Map     // by command: what refuses has found
+	trying  sync.Mutex   // one trial at a time
 	Busy    atomic.Int32 // attempts, and slots in which checks run
 }
 
@@ -98,7 +99,7 @@ func (s *slotBench) Enter(ctx context.Context, tr *Trouble) (at checks.Location,
 		return at, err
 	}
 	at = checks.Location{Attempt: s.q.Attempt, Logs: s.q.Logs, Dir: s.dir, Allow: s.q.Allow}
-	if len(s.q.Lay) == 0 && (!s.q.Bare || slices.Contains(s.q.Allow, sandbox.Logins)) {
+	if len(s.q.Lay) == 0 && !s.q.Bare {
 		at.Commit = s.q.Commit
 	}
 	at.Env = func(env []string) []string { return Env(s.b.Checks.Options, at.Dir, env) }
@@ -106,13 +107,13 @@ func (s *slotBench) Enter(ctx context.Context, tr *Trouble) (at checks.Location,
 		return at, err
 	}
 	without := slotBench{b: s.b, q: s.q}
-	without.q.Commit, without.q.From, without.q.Logs = s.q.From, "", filepath.Join(s.q.Logs, "without")
+	without.q.Commit, without.q.From, without.q.Bare, without.q.Logs = s.q.From, "", true, filepath.Join(s.q.Logs, "without")
 	var alone Trouble
 	_, err = without.Enter(ctx, &alone)
 	if err = errors.Join(err, without.Leave(ctx)); err != nil || alone.Any() {
 		return at, err
 	}
-	tr.ByWork = true
+	tr.ByWork, tr.Refused = true, ""
 	for i := range tr.Runs {
 		tr.Runs[i].Phase, tr.Runs[i].Attribution = attempts.PhaseTask, attempts.BrokenByTask
 	}
@@ -182,8 +183,8 @@ func (b *Benches) Provision(
 	if len(b.Checks.Options.Worktree.Setup) == 0 {
 		return b.put(ctx, at, tr)
 	}
-	if held, ok := b.refused.Load("held " + at.Attempt.Task.ID); ok && at.Allow == nil { // no agent is asked again for what cannot be checked
-		*tr = held.(Trouble)
+	if known, ok := b.refused.Load(sandbox.Logins); ok && at.Allow == nil {
+		*tr = known.(Trouble)
 		return nil
 	}
 	role := sandbox.SetUpFor

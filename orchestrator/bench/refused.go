@@ -12,6 +12,7 @@ import (
 	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/checks"
+	"relay/orchestrator/engine"
 	"relay/runners/sandbox"
 )
 
@@ -19,46 +20,48 @@ import (
 // The output of the failed run says what to try. The command decides: on the user's own commit it fails in the sandbox, and succeeds with
 // that allowed or only a run outside of the required sandbox could tell. No code of agents runs with more rights for that.
 func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts.CheckRun) (words string, err error) {
-	if b == nil || b.Mine == "" || q.Allow != nil || len(failed.Refused) == 0 {
+	if b == nil || b.Mine == "" || q.Allow != nil || len(failed.Refused) == 0 || allows(b.Checks.Options, failed.Refused) {
 		return "", nil
 	}
-	key := fmt.Sprint(failed.Name, each.Of(q.Checks, func(c checks.Check) string { return c.Run }))
+	key := fmt.Sprint(failed.Name, q.Mine, q.Bare, each.Of(q.Checks, func(c checks.Check) string { return c.Run }))
+	b.trying.Lock()
+	defer b.trying.Unlock()
 	if known, ok := b.refused.Load(key); ok {
 		return known.(string), nil
 	}
-	q.Commit, q.From, q.Mine, q.Logs = b.Mine, "", false, filepath.Join(q.Logs, "allowed")
+	q = checks.Question{Attempt: q.Attempt, Logs: filepath.Join(q.Logs, "allowed"), Commit: b.Mine, Checks: q.Checks, Bare: q.Bare}
 	words, err = tryAllowed(ctx, b, q, failed)
-	if err == nil {
+	if err == nil && ctx.Err() == nil {
 		b.refused.Store(key, words)
 	}
 	return words, err
 }
 
-// tryAllowed runs the command in the sandbox, and then with what it was refused. It begins with the sandbox alone: a trial that passes may
-// leave what the next one needs.
+// allows reports whether the sandbox of the run allows all of a list, as far as is known.
+func allows(o *engine.LocalOptions, refused []string) bool {
+	return o.Allowed != nil && o.Allowed(refused)
+}
+
+// tryAllowed runs the command with what it was refused, and if it succeeds in the sandbox alone, twice: it may have failed for a moment.
 func tryAllowed(ctx context.Context, b *Benches, q checks.Question, failed attempts.CheckRun) (words string, err error) {
-	if slices.Equal(failed.Refused, []string{sandbox.Unnamed}) { // most often it fails outside, too
-		q.Allow = failed.Refused
-		if out, err := runAllowed(ctx, b, q, failed); err != nil || out.ExitCode != 0 {
-			return "", err
+	var tried attempts.CheckRun
+	for more := failed.Refused; len(more) > 0 && len(q.Allow) < 5; { // none after a trial that passes, or that is not made
+		q.Allow = append(q.Allow, more...)
+		if tried, err = runAllowed(ctx, b, q, failed); err != nil || slices.Contains(q.Allow, sandbox.Logins) {
+			break
 		}
+		more = slices.DeleteFunc(tried.Refused, func(path string) bool { return slices.Contains(q.Allow, path) })
 	}
-	q.Allow = []string{}
-	inside, err := runAllowed(ctx, b, q, failed)
-	if err != nil || inside.ExitCode == 0 {
+	if err != nil || tried.ExitCode != 0 && tried.ExitCode > math.MinInt {
 		return "", err
 	}
-	allow, tried := []string{}, inside
-	for more := failed.Refused; len(more) > 0 && len(allow) < 5; { // none after a trial that passes, or that is not made
-		allow = append(allow, more...)
-		q.Allow = allow
-		if tried, err = runAllowed(ctx, b, q, failed); err != nil {
+	allow := q.Allow
+	q.Allow = []string{}
+	for range 2 {
+		inside, err := runAllowed(ctx, b, q, failed)
+		if err != nil || inside.ExitCode == 0 || tried.ExitCode != 0 && sandbox.Words(inside.Refused, "") == "" {
 			return "", err
 		}
-		more = slices.DeleteFunc(tried.Refused, func(path string) bool { return slices.Contains(allow, path) })
-	}
-	if tried.ExitCode != 0 && (tried.ExitCode > math.MinInt || sandbox.Words(inside.Refused, "") == "") {
-		return "", nil
 	}
 	return failed.Name + ": " + plaintext.FirstOf(
 		sandbox.Words(allow, ""), "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)"), nil

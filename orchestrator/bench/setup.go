@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -34,27 +33,22 @@ type setUp struct {
 
 // repeated sets the slot up. A failed set-up is repeated after growing pauses, in the slot as refill makes it again.
 func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error) error {
-	wait := s.Checks.Options.Limits.Backoff // 1, 4 and 15 s by default
-	pauses := []time.Duration{wait / 30, wait * 2 / 15, wait / 2}
+	pauses := []time.Duration{2, 8, 30} // of 60 parts of the backoff: 1, 4 and 15 s by default
 	for ; ; s.try++ {
-		began := time.Now()
-		if err := s.run(ctx); err != nil || len(s.tr.Runs) == 0 || s.try >= len(pauses) || s.at.Allow != nil {
+		began, err := time.Now(), s.run(ctx)
+		slow, last := time.Since(began) > slowSetUp, s.try >= len(pauses)
+		if err != nil || len(s.tr.Runs) == 0 || s.at.Allow != nil {
 			return err
 		}
-		q := checks.Question{Attempt: s.at.Attempt, Logs: s.at.Logs}
-		if done, err := s.withLogins(ctx, q, refill); done || err != nil {
+		if err := s.seeRefused(ctx, last); err != nil || s.tr.Refused != "" || last {
 			return err
 		}
-		refused, err := refuses(ctx, s.Benches, q, s.tr.Runs[0])
-		if s.tr.Refused = refused; err != nil || refused != "" {
-			return err
-		}
-		if time.Since(began) > slowSetUp {
+		if slow {
 			s.try = len(pauses) - 1
 		}
 		command := s.tr.Runs[0].Name
 		*s.tr = Trouble{}
-		pause := time.NewTimer(pauses[s.try])
+		pause := time.NewTimer(pauses[s.try] * s.Checks.Options.Limits.Backoff / 60)
 		select {
 		case <-ctx.Done():
 			pause.Stop()
@@ -68,32 +62,33 @@ func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error
 	}
 }
 
-// withLogins runs a failed set-up of agents' work again with the user's logins, if set-up of the user's commit needs them. It is done if
-// that succeeds, or if the user has to allow it.
-func (s *setUp) withLogins(ctx context.Context, q checks.Question, refill func(context.Context) error) (done bool, err error) {
-	if s.role != sandbox.SetUpFor {
-		return false, nil
+// seeRefused sees what the sandbox refuses a failed set-up. That of agents' work is repeated with the user's logins if set-up of the user's
+// commit needs them. It is held if the user has to allow them, or if there is no such commit to tell.
+func (s *setUp) seeRefused(ctx context.Context, last bool) (err error) {
+	q := checks.Question{Attempt: s.at.Attempt, Logs: s.at.Logs, Bare: s.role == sandbox.SetUpFor}
+	if q.Bare && !allows(s.Checks.Options, []string{sandbox.Logins}) {
+		failed := s.tr.Runs[0]
+		failed.Name, failed.Refused = "set-up", []string{sandbox.Logins}
+		needs, err := refuses(ctx, s.Benches, q, failed)
+		switch required := s.Checks.Options.Sandbox == sandbox.Require; {
+		case err != nil:
+			return err
+		case needs != "" && !required && !last:
+			s.role = sandbox.SetUpWith
+			if _, said := s.refused.LoadOrStore(LoginsGiven, true); !said {
+				s.Checks.Emit(engine.Event{Task: s.at.Attempt.Task.ID, Kind: engine.KindNote, Detail: runners.Event{Text: LoginsGiven}})
+			}
+			return nil
+		case needs != "" || last && s.Mine == "" && s.Checks.Options.Allowed != nil:
+			s.tr.Runs, s.tr.Refused = []attempts.CheckRun{failed}, "set-up: "+sandbox.Words(failed.Refused, "")
+			if needs != "" { // no agent is asked for what cannot be checked
+				s.refused.Store(sandbox.Logins, *s.tr)
+			}
+			return nil
+		}
 	}
-	failed := s.tr.Runs[0]
-	failed.Name, failed.Refused = "set-up", []string{sandbox.Logins}
-	q.Bare = true
-	needs, err := refuses(ctx, s.Benches, q, failed)
-	if err != nil || needs == "" {
-		return false, err
-	}
-	if err := refill(ctx); err != nil {
-		return false, err
-	}
-	*s.tr, s.role, s.try = Trouble{}, sandbox.SetUpWith, s.try+1
-	if err = s.run(ctx); errors.Is(err, sandbox.ErrUntried) {
-		s.tr.Runs, s.tr.Refused = []attempts.CheckRun{failed}, needs
-		s.refused.Store("held "+s.at.Attempt.Task.ID, *s.tr)
-		return true, nil
-	}
-	if _, said := s.refused.LoadOrStore(sandbox.SetUpWith, true); !said {
-		s.Checks.Emit(engine.Event{Task: s.at.Attempt.Task.ID, Kind: engine.KindNote, Detail: runners.Event{Text: LoginsGiven}})
-	}
-	return len(s.tr.Runs) == 0, err
+	s.tr.Refused, err = refuses(ctx, s.Benches, q, s.tr.Runs[0])
+	return err
 }
 
 // LoginsGiven is said once in a run.

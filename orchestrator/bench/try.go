@@ -104,7 +104,7 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bo
 			var tr Trouble
 			list.Attempt.Base = base
 			logs := relayfiles.Of(b.Checks.Options.Dir, list.Attempt).Checks
-			q := checks.Question{Attempt: list.Attempt, Logs: logs, Commit: base, Checks: list.Checks, Mine: proving}
+			q := checks.Question{Attempt: list.Attempt, Logs: logs, Commit: base, Checks: list.Checks, Mine: proving && !list.Hook}
 			_, _, err := b.asker().run(working, q, &tr, func(check checks.Check, result checks.Result) (bool, error) {
 				results[i] = append(results[i], list.Result(working, b.Checks, check, result, base))
 				return true, nil

@@ -21,6 +21,7 @@ type Question struct {
 	Red     func(Check, Result) bool // whether a check is known to fail so without the work, too: then it is not repeated; nil: none is
 	Takes   func(path string) bool   // which rewritten files a work takes in; nil: lock files of package managers
 	Mine    bool                     // the commands are the user's: what the sandbox refuses them is tried
+	Silent  func(Check) bool         // whether a check of work may fail for the sandbox without a word: it is tried; nil: none is
 	Allow   []string                 // as in Location
 	Bare    bool                     // set-up has the user's logins only if Allow names them
 	Anew    bool                     // nothing that is known is believed, and what is said is not remembered

@@ -15,5 +15,6 @@ type LocalOptions struct {
 	Repo       *git.Repo                                                         // the checkout at Root
 	NewRunner  func(name string, sup process.Supervisor) (runners.Runner, error) // makes the runner of a name
 	Supervisor process.Supervisor
-	Secrets    *secrets.Redactor // of what is recorded and told
+	Secrets    *secrets.Redactor           // of what is recorded and told
+	Allowed    func(refused []string) bool // whether the sandbox of the run allows what one has refused; or nil
 }

@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/verdict"
 	"relay/runners"
 	"relay/runners/process"
+	"relay/runners/sandbox"
 )
 
 // asker runs checks on commits for an attempt: in clean checkouts, or in the user's own.
@@ -112,7 +113,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 	f.Written = append(f.Written, f.OnBase.Changed()...)
 	q := ac.question(f.Head, checks.List(t.a.Task.Checks, ac.t.run.epicChecks()))
 	var tr bench.Trouble
-	q.From, q.Red = t.a.Base, func(check checks.Check, after checks.Result) bool {
+	q.From, q.Silent, q.Red = t.a.Base, ac.silent, func(check checks.Check, after checks.Result) bool {
 		red := func() bool { r := f.OnBase[check.Key()]; return r.Red() && !ac.worse(r, after) }
 		return check.OfEpic && red() && ac.askBase(ctx, check, &tr) == nil && red()
 	}
@@ -144,6 +145,11 @@ func (ac *acceptance) check(ctx context.Context) error {
 		t.ev.Work, t.ev.Mark, t.ev.Checks = nil, nil, nil
 	}
 	return err
+}
+
+// silent reports whether a check of the task may fail on the work for the sandbox alone, without a word.
+func (ac *acceptance) silent(check checks.Check) bool {
+	return ac.t.run.o.Sandbox == sandbox.Auto && !check.OfEpic && !ac.t.f.OnBase[check.Key()].Passed()
 }
 
 // see classifies the result of a check on the work, by what it said on the base.

@@ -52,10 +52,8 @@ func newSlotEngine(g *workspace) *slotEngine {
 	}
 	s.benches = &bench.Benches{
 		Checks: g.checks, Pool: pool, Slots: s.slots, Files: files, Tools: g.guard.Tools, Env: g.guard.CommandEnv,
-		Results: checks.NewCache(),
-	}
-	if from := g.origin.From; from != "" && !strings.HasPrefix(from, "relay/") { // these branches have what no person has taken
-		s.benches.Mine = g.trusted
+		Results: checks.NewCache(), // and branches of relay have what no person has taken
+		Mine:    map[bool]string{true: g.trusted}[g.origin.From != "" && !strings.HasPrefix(g.origin.From, "relay/")],
 	}
 	s.merger = &merge.Merger{
 		Home: g.home, Options: g.o, Branch: branch, Guard: guard, Config: g.guard.Tools, Tasks: s.branches, Work: mergeWork{s},

@@ -59,8 +59,8 @@ func (r *ruleset) setCaches(s *Sandbox, home string, works bool) {
 	folder := filepath.Join(s.State, "caches", filepath.Base(s.Slots))
 	own, others := filepath.Join(folder, "checks"), []string(nil)
 	switch {
-	case r.process.Allow != nil: // agents' code has written the others, and trials with logins those of trials
-		own = filepath.Join(folder, map[bool]string{true: "bare", false: "trials"}[r.process.Role == SetUpFor])
+	case r.process.Allow != nil: // agents' code has written the others, and a trial that is allowed more may leave what one without lacks
+		own = filepath.Join(folder, map[bool]string{true: "bare", false: "trials"}[len(r.process.Allow) == 0])
 	case !works: // with what set-up has downloaded
 		own, others = filepath.Join(folder, "agents"), []string{own}
 		r.set(ReadOnly, others...)

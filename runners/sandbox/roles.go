@@ -211,7 +211,7 @@ func (r *ruleset) own(s *Sandbox) {
 // see logins, too, as their packages may need them.
 func (r *ruleset) setLogins(s *Sandbox, home string) {
 	switch role := r.process.Role; {
-	case role == SetUp || role == SetUpWith || role == SetUpFor && s.Logins:
+	case role == SetUp || role == SetUpWith || role == SetUpFor && (s.Logins || slices.Contains(r.process.Allow, Logins)):
 		r.set(ReadOnly, r.variable("SSH_AUTH_SOCK"))
 	case role == SetUpFor || s.Setting == Require:
 		r.set(Hidden, below(home, logins...)...)
