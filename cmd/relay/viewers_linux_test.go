@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,7 +184,7 @@ type busyNight struct {
 	root, home string
 	store      *attempts.Store
 	left       []attempts.Event
-	at         time.Time // of the next event
+	at         atomic.Pointer[time.Time] // of the next event; a snapshot is written meanwhile
 }
 
 // Events of a busy night: those that are left when viewers begin, those that happen while one is measured, and those before that, while it
@@ -207,16 +208,18 @@ func newBusyNight(tb testing.TB) *busyNight {
 	must(tb, os.WriteFile(filepath.Join(dir, "epic.yml"), text, 0o600))
 	pl, err := project.ParsePlan("epic.yml", text)
 	must(tb, err)
+	n.at.Store(new(time.Time))
 	n.store, err = attempts.Open(attempts.Options{
 		Dir: dir, Epic: pl.Epic, Graph: pl.Graph, Run: "20261125T220000Z-7c1e", Relay: project.RelayVersion(), Plan: pl.Seen(),
-		Fresh: &attempts.Settings{MaxAttemptsPerTask: 3}, Now: func() time.Time { return n.at },
+		Fresh: &attempts.Settings{MaxAttemptsPerTask: 3}, Now: func() time.Time { return *n.at.Load() },
 	})
 	must(tb, err)
 	tb.Cleanup(func() { must(tb, n.store.Close()) })
 	before := len(night.Events) - leftEvents
 	ago := time.Since(night.Events[before-1].At)
 	for i := range night.Events[:before] {
-		n.at = night.Events[i].At.Add(ago)
+		at := night.Events[i].At.Add(ago)
+		n.at.Store(&at)
 		must(tb, n.store.AppendLater(night.Events[i]))
 		if i%3000 == 0 {
 			must(tb, n.store.Flush())
@@ -235,8 +238,10 @@ func (n *busyNight) goOn(tb testing.TB, pid int) (mib, share float64) {
 	var from time.Time
 	var cpu time.Duration
 	for i := range readEvents + measured {
-		if n.at = <-tick.C; i == readEvents {
-			from, cpu = n.at, cpuOf(tb, pid)
+		at := <-tick.C
+		n.at.Store(&at)
+		if i == readEvents {
+			from, cpu = at, cpuOf(tb, pid)
 		}
 		must(tb, n.store.Append(n.left[0]))
 		n.left = n.left[1:]

@@ -27,6 +27,9 @@ var renderers = map[string]string{
 	"orchestrator/view/viewtest/forty.go:forty":              "makes events of a night for tests",
 	"orchestrator/view/viewtest/nights.go:ended":             "makes events of a night for tests",
 	"cmd/relay-temporal/internal/machines/engine.go:stopped": "says that no host has carried an attempt out",
+	"cmd/relay-temporal/internal/machines/engine.go:apart":   "says that no host that serves has the labels of a task",
+	"cmd/relay-temporal/internal/machines/engine.go:follow":  "says in a host's words why it is not heard of",
+	"cmd/relay-temporal/internal/machines/engine.go:prove":   "has DecideLanding rule on what a host says, and says so",
 	"reanchor/brief_kept.go:goOn":                            "says in a brief what to do with work that is in the checkout",
 }
 

@@ -100,7 +100,7 @@ var machineRows = []row{
 		Cause: causeRefused, Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
 		Seen: "a set-up command, or a check without which nothing would prove the work, fails in the sandbox on a commit without agents' work, " +
 			"and succeeds there with what its output says that the sandbox refuses, or with the user's logins; `require` tries only what has a setting",
-		Often: "once in the sandbox, once with that allowed",
+		Often: "once with that allowed, then twice in the sandbox",
 		Lifts: "the settings that its words name",
 		holds: func(e *Evidence) bool { return e.mishap().Refused != "" },
 		words: func(e *Evidence) string { return e.mishap().Refused },
