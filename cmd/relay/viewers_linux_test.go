@@ -24,8 +24,8 @@ import (
 	"relay/orchestrator/view/viewtest"
 )
 
-// Limits of a viewer of a night of 10,000 tasks. The time to its first picture depends on the machine, and what else that does; the CPU time
-// until then less so.
+// Limits of a viewer of a night of 10,000 tasks. The time to its first picture depends on the machine, and what else that does; the CPU
+// time until then less so.
 const (
 	mostMiB      = 64
 	mostShare    = 0.05                   // of a core, once it has read the log
