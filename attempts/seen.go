@@ -22,7 +22,6 @@ const (
 	seenPart = 16   // the file is written again when there are so much of them more
 )
 
-// seen begins seenFile.
 type seen struct {
 	Logs       []durable.Mark
 	Next       uint64 // event
@@ -32,7 +31,6 @@ type seen struct {
 	tasks      []seenTask
 }
 
-// seenTask is a task in seenFile.
 type seenTask struct {
 	ID     string
 	Record TaskRecord
