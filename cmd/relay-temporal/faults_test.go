@@ -47,7 +47,7 @@ type procsKeyType struct{}
 
 var procsKey = procsKeyType{}
 
-// procs are the processes of a script. What they print is in NAME.log.
+// procs has the processes that a script started. Each one prints to NAME.log.
 type procs struct {
 	mu     sync.Mutex
 	byName map[string]*exec.Cmd

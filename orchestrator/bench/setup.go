@@ -63,7 +63,7 @@ func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error
 }
 
 // seeRefused sees what the sandbox refuses a failed set-up. That of agents' work is repeated with the user's logins if set-up of the user's
-// commit needs them. It is held if the user has to allow them, or if there is no such commit to tell.
+// commit needs them. The task is held if only the user may allow them, or if relay knows no commit of the user's.
 func (s *setUp) seeRefused(ctx context.Context, last bool) (err error) {
 	q := checks.Question{Attempt: s.at.Attempt, Logs: s.at.Logs, Bare: s.role == sandbox.SetUpFor}
 	if q.Bare && !allows(s.Checks.Options, []string{sandbox.Logins}) {
