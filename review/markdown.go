@@ -15,7 +15,7 @@ func Markdown(findings []Raised) string {
 		fmt.Fprintf(&b, "## Finding %d: %s\n", i+1, line(f.Issue))
 		fmt.Fprintf(&b, "**Severity:** %s\n", strings.ToUpper(string(f.Severity)))
 		if f.File != "" {
-			fmt.Fprintf(&b, "**File:** %s\n", f.place())
+			fmt.Fprintf(&b, "**File:** %s\n", f.Place())
 		}
 		if f.Criterion != "" {
 			fmt.Fprintf(&b, "**Criterion:** %s\n", line(f.Criterion))

@@ -46,7 +46,7 @@ func description(f Raised) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A review of the whole epic found (severity %s", f.Severity)
 	if f.File != "" {
-		fmt.Fprintf(&b, ", %s", f.place())
+		fmt.Fprintf(&b, ", %s", f.Place())
 	}
 	fmt.Fprintf(&b, "): %s\n", f.Issue)
 	if f.Fix != "" {

@@ -44,14 +44,14 @@ type Finding struct {
 
 // InShort returns where the finding points, and what it is about, in one line.
 func (f Finding) InShort() string {
-	if at := f.place(); at != "" {
+	if at := f.Place(); at != "" {
 		return at + ": " + line(f.Issue)
 	}
 	return line(f.Issue)
 }
 
-// place returns where the finding points, as FILE:LINE; "": nowhere.
-func (f Finding) place() string {
+// Place returns where the finding points, as FILE:LINE; "": nowhere.
+func (f Finding) Place() string {
 	file := line(f.File)
 	if file == "" || f.Line <= 0 {
 		return file

@@ -11,6 +11,7 @@ import (
 	"relay/attempts"
 	"relay/attempts/ledgersync"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/changes"
 	"relay/review"
@@ -96,7 +97,7 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 	state.set("checks", checksOf(receipt.Checks))
 	state.set("review", string(receipt.Verdict))
 	for _, f := range review.ReadMarkdown(receipt.Findings) {
-		left.add("%s%s", located(f.File, f.Line, f.Issue), plaintext.Because(f.Fix))
+		left.add("%s%s", f.InShort(), plaintext.Because(f.Fix))
 	}
 	left.add("%s", receipt.Suggestion)
 	for _, d := range receipt.Discovered {
@@ -163,9 +164,7 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 
 // setFiles lists what git says was changed. Of an attempt whose event has no more than names, these are in the description.
 func setFiles(entry *ledgersync.Entry, ended *attempts.Ended) {
-	for _, c := range ended.Changes {
-		entry.Artifacts = append(entry.Artifacts, became(c)...)
-	}
+	entry.Artifacts = slices.Concat(each.Of(ended.Changes, became)...)
 	if ended.MoreChanges > 0 {
 		entry.Action.Description += fmt.Sprintf("\n%d more files were changed.", ended.MoreChanges)
 	}
@@ -228,7 +227,7 @@ func checksOf(checks []attempts.CheckRun) string {
 	case len(failed.lines) == 0:
 		return fmt.Sprintf("%d of %d pass", passed, passed)
 	}
-	return fmt.Sprintf("%d of %d pass; not: %s", passed, passed+len(failed.lines)+failed.more, joined(failed.all()))
+	return fmt.Sprintf("%d of %d pass; not: %s", passed, passed+len(failed.lines)+failed.more, strings.Join(failed.all(), "; "))
 }
 
 func kindOf(k epic.Kind) ledgersync.Type {
@@ -349,9 +348,9 @@ func (p *Projector) opinions(e *attempts.Event, of string, reviewed *attempts.Re
 		if e.EpicReviewed != nil {
 			entry.Reasoning.Intent = "to judge all that has landed"
 		}
-		for _, file := range files[:min(len(files), mostItems)] {
-			entry.Artifacts = append(entry.Artifacts, ledgersync.Artifact{Path: file, Action: ledgersync.Read})
-		}
+		entry.Artifacts = each.Of(files[:min(len(files), mostItems)], func(file string) ledgersync.Artifact {
+			return ledgersync.Artifact{Path: file, Action: ledgersync.Read}
+		})
 		assessment := string(o.Decision)
 		if o.Verdict.Summary != "" {
 			assessment += ": " + o.Verdict.Summary
@@ -364,27 +363,10 @@ func (p *Projector) opinions(e *attempts.Event, of string, reviewed *attempts.Re
 }
 
 func findings(in []review.Finding) []ledgersync.Finding {
-	var out []ledgersync.Finding
-	for _, f := range in[:min(len(in), mostItems)] {
-		out = append(out, ledgersync.Finding{
-			Severity: severity(string(f.Severity)), Location: stated(location(f.File, f.Line), f.Criterion), Issue: stated(f.Issue),
+	return each.Of(in[:min(len(in), mostItems)], func(f review.Finding) ledgersync.Finding {
+		return ledgersync.Finding{
+			Severity: severity(string(f.Severity)), Location: stated(f.Place(), f.Criterion), Issue: stated(f.Issue),
 			Recommendation: stated(f.Fix),
-		})
-	}
-	return out
-}
-
-func location(file string, line int) string {
-	if file == "" || line <= 0 {
-		return file
-	}
-	return fmt.Sprintf("%s:%d", file, line)
-}
-
-// located puts a location before what is said of it.
-func located(file string, line int, issue string) string {
-	if where := location(file, line); where != "" {
-		return where + ": " + issue
-	}
-	return issue
+		}
+	})
 }

@@ -90,7 +90,7 @@ func (t *talk) disagreement(e *attempts.Event, reviewed *attempts.Reviewed) []Di
 		why := list{}
 		why.add("%s", said.Verdict.Summary)
 		for _, f := range said.Verdict.Findings[:min(len(said.Verdict.Findings), mostItems)] {
-			why.add("%s: %s", f.Severity, located(f.File, f.Line, f.Issue))
+			why.add("%s: %s", f.Severity, f.InShort())
 		}
 		o.Positions = append(o.Positions, discussion.Position{
 			By: said.Reviewer, Stance: string(said.Decision), Rationale: clip(strings.Join(why.all(), "\n"), longText),

@@ -100,8 +100,6 @@ func (t table) setAll(before string, texts map[string]string) {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-func joined(l []string) string { return strings.Join(l, "; ") }
-
 func at(branch, commit string) string {
 	switch {
 	case branch == "":

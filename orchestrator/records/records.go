@@ -273,7 +273,7 @@ func (r *run) count(e *attempts.Event) {
 	}
 	if receipt.Review != nil {
 		for _, f := range receipt.Review.Deferred {
-			r.deferred.add(ledgersync.PutOffBy+"%s: %s", e.Task, located(f.File, f.Line, f.Issue))
+			r.deferred.add(ledgersync.PutOffBy+"%s: %s", e.Task, f.InShort())
 		}
 	}
 	r.context.setAll(e.Task+" decided, ", receipt.Decisions)
@@ -373,7 +373,7 @@ func checksAtEnd(e *attempts.RunStopped) string {
 	case len(e.Regressed) == 0:
 		return "all pass on " + short(e.Tip)
 	}
-	return fmt.Sprintf("fail on %s: %s", short(e.Tip), joined(listOf(e.Regressed)))
+	return fmt.Sprintf("fail on %s: %s", short(e.Tip), strings.Join(listOf(e.Regressed), "; "))
 }
 
 func (p *Projector) notes() string {
