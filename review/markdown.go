@@ -3,6 +3,9 @@ package review
 import (
 	"fmt"
 	"strings"
+
+	"relay/epic/each"
+	"relay/epic/pattern"
 )
 
 // Markdown writes findings in the form of a receipt's quality_gate_findings.
@@ -31,28 +34,11 @@ func Markdown(findings []Raised) string {
 }
 
 // ReadMarkdown returns the findings in a text that Markdown has written, without who raised them.
-func ReadMarkdown(text string) (findings []Finding) {
-	for l := range strings.Lines(text) {
-		l = strings.TrimSuffix(l, "\n")
-		if strings.HasPrefix(l, "## Finding ") {
-			_, issue, _ := strings.Cut(l, ": ")
-			findings = append(findings, Finding{Issue: issue})
-			continue
-		}
-		name, value, ok := strings.Cut(l, ":** ")
-		if !ok || len(findings) == 0 {
-			continue
-		}
-		switch f := &findings[len(findings)-1]; name {
-		case "**Severity":
-			f.Severity = severityOf(value)
-		case "**File":
-			f.File = value
-		case "**Criterion":
-			f.Criterion = value
-		case "**Fix":
-			f.Fix = value
-		}
-	}
-	return finish(findings)
+func ReadMarkdown(text string) []Finding {
+	return finish(each.Of(markdownFinding.FindAllStringSubmatch(text, -1), func(m []string) Finding {
+		return Finding{Issue: m[1], Severity: severityOf(m[2]), File: m[3], Criterion: m[4], Fix: m[5]}
+	}))
 }
+
+// markdownFinding matches one finding as Markdown writes it: issue, severity, file, criterion and fix.
+var markdownFinding = pattern.New(`## Finding [0-9]+: (.*)\n\*\*Severity:\*\* (.*)\n(?:\*\*File:\*\* (.*)\n)?(?:\*\*Criterion:\*\* (.*)\n)?(?:\*\*Fix:\*\* (.*)\n)?`)
