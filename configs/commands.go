@@ -4,7 +4,6 @@ import (
 	"embed"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -14,15 +13,6 @@ type CommandFile struct {
 	Content []byte
 	Invoke  string // what the user types, such as /relay:init; "" for a file that only belongs to another
 }
-
-// Scope says for whom slash commands are installed.
-type Scope string
-
-// ScopeProject puts the commands into the repository, ScopeUser into the home folder.
-const (
-	ScopeProject Scope = "project"
-	ScopeUser    Scope = "user"
-)
 
 //go:embed commands/*.md
 var commandBodies embed.FS
@@ -64,26 +54,20 @@ func CommandAgents() []string { return []string{"claude", "codex", "gemini", "op
 //	codex     .agents/skills/relay-init/SKILL.md      $relay-init   (it has skills instead of commands since 0.117)
 //
 // Seen to work with claude 2.1.329, gemini 0.61.0, opencode 1.18.33 and codex 0.169.0.
-func Commands(agent string, scope Scope) ([]CommandFile, error) {
-	if scope != ScopeProject && scope != ScopeUser {
-		return nil, fmt.Errorf("no scope %q: it is %s or %s", scope, ScopeProject, ScopeUser)
-	}
-	if !slices.Contains(CommandAgents(), agent) {
-		return nil, fmt.Errorf("no slash commands for %q: %s", agent, didYouMean(agent, CommandAgents()))
-	}
+func Commands(agent string, user bool) ([]CommandFile, error) {
 	var files []CommandFile
 	for _, c := range commands {
 		body, err := commandBodies.ReadFile(path.Join("commands", c.name+".md"))
 		if err != nil {
 			return nil, fmt.Errorf("read the command %s: %w", c.name, err)
 		}
-		files = append(files, c.files(agent, scope, string(body))...)
+		files = append(files, c.files(agent, user, string(body))...)
 	}
 	return files, nil
 }
 
 // files renders one command for one agent.
-func (c command) files(agent string, scope Scope, body string) []CommandFile {
+func (c command) files(agent string, user bool, body string) []CommandFile {
 	fill := func(placeholder string) string { return strings.Replace(body, argumentsMark, placeholder, 1) }
 	switch agent {
 	case "claude":
@@ -95,7 +79,7 @@ func (c command) files(agent string, scope Scope, body string) []CommandFile {
 		return []CommandFile{{".gemini/commands/relay/" + c.name + ".toml", []byte(content), "/relay:" + c.name}}
 	case "opencode":
 		dir := ".opencode"
-		if scope == ScopeUser {
+		if user {
 			dir = ".config/opencode"
 		}
 		head := fmt.Sprintf("---\ndescription: %s\n---\n\n", c.description)

@@ -60,14 +60,13 @@ func runInstall(ctx context.Context, opts installOptions) error {
 	if !slices.Contains(configs.CommandAgents(), opts.agent) {
 		return &terminal.UsageError{Message: "there are no slash commands for " + terminal.Quote(opts.agent), Hint: "use one of " + strings.Join(configs.CommandAgents(), ", ")}
 	}
-	scope := configs.ScopeProject
 	var base string
 	if opts.user {
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return err
 		}
-		scope, base = configs.ScopeUser, home
+		base = home
 	} else {
 		p, err := opts.app.Repository(ctx)
 		if err != nil {
@@ -75,7 +74,7 @@ func runInstall(ctx context.Context, opts installOptions) error {
 		}
 		base = p.Root
 	}
-	files, err := configs.Commands(opts.agent, scope)
+	files, err := configs.Commands(opts.agent, opts.user)
 	if err != nil {
 		return err
 	}
