@@ -45,9 +45,9 @@ func Input(o *engine.LocalOptions, m Memory, task *epic.Task) reanchor.Input {
 		in.Dir = filepath.ToSlash(rel)
 	}
 	at, _ := o.Graph.Index(task.ID)
-	for _, d := range o.Graph.Dependants(at) {
-		in.Dependants = append(in.Dependants, reanchor.TaskName{ID: o.Epic.Tasks[d].ID, Title: o.Epic.Tasks[d].Title})
-	}
+	in.Dependants = each.Of(o.Graph.Dependants(at), func(d int) reanchor.TaskName {
+		return reanchor.TaskName{ID: o.Epic.Tasks[d].ID, Title: o.Epic.Tasks[d].Title}
+	})
 	nameOthers(&in.Progress, o, m, at)
 	for _, d := range o.Graph.Deps(at) {
 		in.Dependencies = append(in.Dependencies, dependency(&o.Epic.Tasks[d], m))
@@ -101,14 +101,11 @@ func landed(id string, rec attempts.TaskRecord) (names []string) {
 const mostAsked = 200
 
 // learned returns what agents of other tasks have learned, besides what the receipts of its dependencies and of its own attempts say.
-func learned(o *engine.LocalOptions, m Memory, task *epic.Task, deps []reanchor.Dependency) (list []reanchor.Learning) {
+func learned(o *engine.LocalOptions, m Memory, task *epic.Task, deps []reanchor.Dependency) []reanchor.Learning {
 	receipts := each.Of(deps, func(one reanchor.Dependency) string { return one.Receipt.Learning })
 	receipts = append(receipts, each.Of(m.Task(task.ID).Attempts, func(a attempts.Attempt) string { return a.Receipt.Learning })...)
 	from := LearningSource{Epic: o.Epic, Record: m.Task, Only: m.Learned(mostAsked)}
-	for _, l := range LearningsFor(from, task, receipts) {
-		list = append(list, reanchor.Learning{Task: l.Task, Text: l.Text})
-	}
-	return list
+	return LearningsFor(from, task, receipts)
 }
 
 // neighbours is how many tasks before and behind a task in the plan a brief names.
@@ -175,9 +172,7 @@ func WholeEpic(run string, e *epic.Epic, l *attempts.Ledger) engine.Attempt {
 
 // EarlierReviews returns the earlier reviews of the epic as attempts of one task, which is how prompts quote them.
 func EarlierReviews(l *attempts.Ledger) attempts.TaskRecord {
-	var rec attempts.TaskRecord
-	for i := range l.EpicReviews {
-		rec.Attempts = append(rec.Attempts, attempts.Attempt{Receipt: attempts.Receipt{Review: &l.EpicReviews[i].Reviewed}})
-	}
-	return rec
+	return attempts.TaskRecord{Attempts: each.Of(l.EpicReviews, func(r attempts.EpicReview) attempts.Attempt {
+		return attempts.Attempt{Receipt: attempts.Receipt{Review: &r.Reviewed}}
+	})}
 }

@@ -11,6 +11,7 @@ import (
 	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
+	"relay/reanchor"
 )
 
 // Strength says how sure a learning is, by the number of tasks that say it.
@@ -187,9 +188,7 @@ func GatherLearnings(s LearningSource) []LearningGroup {
 // add counts what an attempt says; a task counts once, however often its attempts say it.
 func (g *LearningGroup) add(one said) {
 	g.Tags = append(g.Tags, one.tags...)
-	for _, f := range one.files {
-		g.Files = append(g.Files, pattern.CleanPath(f))
-	}
+	g.Files = append(g.Files, each.Of(one.files, pattern.CleanPath)...)
 	fresh := !slices.Contains(g.Tasks, one.task)
 	if fresh {
 		g.Tasks = append(g.Tasks, one.task)
@@ -218,9 +217,6 @@ func (g *LearningGroup) finish() {
 	g.Tags, g.Files = slices.Compact(g.Tags), slices.Compact(g.Files)
 }
 
-// Learning is one learning for an agent, and the task whose agent said it.
-type Learning struct{ Task, Text string }
-
 // MostTold is how many learnings a brief has.
 const MostTold = 12
 
@@ -234,14 +230,14 @@ const (
 // LearningsFor returns what other tasks have learned, what has most to do with a task first: by the files it declares, and by the words
 // of its title among tags and learnings. It returns each once, the newest words of a task first, without those that the task's
 // brief has anyhow.
-func LearningsFor(s LearningSource, t *epic.Task, toldAnyhow []string) []Learning {
+func LearningsFor(s LearningSource, t *epic.Task, toldAnyhow []string) []reanchor.Learning {
 	seen := map[string]bool{}
 	for _, text := range toldAnyhow {
 		seen[normal(line(text))] = true
 	}
 	words := wordsOf(normal(t.Title)).words
 	type ranked struct {
-		Learning
+		reanchor.Learning
 		score int
 	}
 	var list []ranked
@@ -250,10 +246,10 @@ func LearningsFor(s LearningSource, t *epic.Task, toldAnyhow []string) []Learnin
 			continue
 		}
 		seen[one.normal] = true
-		list = append(list, ranked{Learning{one.task, one.text}, one.score(t.Files, words)})
+		list = append(list, ranked{reanchor.Learning{Task: one.task, Text: one.text}, one.score(t.Files, words)})
 	}
 	slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
-	return each.Of(list[:min(len(list), MostTold)], func(r ranked) Learning { return r.Learning })
+	return each.Of(list[:min(len(list), MostTold)], func(r ranked) reanchor.Learning { return r.Learning })
 }
 
 // score says how much a learning has to do with a task that declares some files and has a title of some words.

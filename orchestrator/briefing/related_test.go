@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/reanchor"
 )
 
 // What has most to do with a task comes first, each once, and never what its own attempts or its dependencies say.
@@ -36,7 +37,7 @@ func TestForTask(t *testing.T) {
 	for i := range 40 {
 		many = append(many, one(fmt.Sprint("T", i), fmt.Sprint("Learning ", i)))
 	}
-	if got := LearningsFor(source(many...), task, nil); len(got) != MostTold || !reflect.DeepEqual(got[0], Learning{"T39", "Learning 39"}) {
+	if got := LearningsFor(source(many...), task, nil); len(got) != MostTold || !reflect.DeepEqual(got[0], reanchor.Learning{Task: "T39", Text: "Learning 39"}) {
 		t.Errorf("got %v", got)
 	}
 }
