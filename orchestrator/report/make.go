@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"relay/attempts/discussion"
+	"relay/epic/each"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/view"
@@ -54,9 +55,7 @@ func Make(in Input) *Report {
 // collectRuns records which runs these are, and what happened in them besides attempts.
 func (m *builder) collectRuns() {
 	j, r := m.Journal, m.r
-	for i := range j.Session {
-		r.Runs = append(r.Runs, j.Session[i].OneRun)
-	}
+	r.Runs = append(r.Runs, each.Of(j.Session, func(run view.Logged) view.OneRun { return run.OneRun })...)
 	status := m.Ledger.Status
 	if len(r.Runs) == 0 && status.State != "" { // it is known from the ledger only
 		run := view.OneRun{ID: m.Ledger.Folded.Run, StartedAt: cmp.Or(status.StartedAt, m.Ledger.StartedAt)} // older ledgers say the second alone

@@ -14,6 +14,7 @@ import (
 
 	"relay/attempts"
 	"relay/attempts/discussion"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/view"
@@ -173,14 +174,11 @@ func told(tasks []Task) (list []*Task) {
 }
 
 // proofs returns how each criterion of a task is proved.
-func proofs(t *Task) (list []review.Proof) {
+func proofs(t *Task) []review.Proof {
 	if last := judged(t); last != nil && len(last.Proofs) > 0 {
 		return last.Proofs
 	}
-	for _, text := range t.Unproven {
-		list = append(list, review.Proof{Criterion: text, By: review.Unproven})
-	}
-	return list
+	return each.Of(t.Unproven, func(text string) review.Proof { return review.Proof{Criterion: text, By: review.Unproven} })
 }
 
 // findings counts them by severity.

@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/limits"
@@ -64,9 +65,7 @@ func (m *builder) addAttempts(one *Task, t *epic.Task, rec *attempts.TaskRecord)
 		m.r.Criteria.add(last.Proofs)
 		return
 	}
-	for _, c := range t.Criteria {
-		one.Unproven = append(one.Unproven, c.Text)
-	}
+	one.Unproven = each.Of(t.Criteria, func(c epic.Criterion) string { return c.Text })
 	m.r.Criteria.Unproven += len(one.Unproven)
 }
 

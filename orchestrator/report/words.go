@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/review"
@@ -23,14 +24,9 @@ type Said struct {
 // StatementOf lists what an agent says besides its summary, in the order in which it is shown. Entries may be empty.
 func StatementOf(s *attempts.Statement) (list []Said) {
 	add := func(label string, entries ...string) { list = append(list, Said{label, entries}) }
-	var decided, found []string
-	for _, what := range slices.Sorted(maps.Keys(s.Decisions)) {
-		decided = append(decided, what+plaintext.Because(s.Decisions[what]))
-	}
-	for _, d := range s.Discovered {
-		found = append(found, d.Title+plaintext.Because(d.Why))
-	}
-	add("decided: ", decided...)
+	add("decided: ", each.Of(slices.Sorted(maps.Keys(s.Decisions)), func(what string) string {
+		return what + plaintext.Because(s.Decisions[what])
+	})...)
 	if i := s.Implementation; i != nil {
 		add("built so: ", i.DesignDecisions...)
 		add("breaks: ", i.BreakingChanges...)
@@ -42,16 +38,14 @@ func StatementOf(s *attempts.Statement) (list []Said) {
 		add("risk: ", f.RegressionRisk)
 	}
 	if i := s.Inspection; i != nil {
-		var findings []string
-		for _, f := range i.Findings {
-			findings = append(findings, strings.TrimSpace(f.Severity+" "+f.Location)+plaintext.Because(f.Issue+plaintext.Because(f.Recommendation)))
-		}
 		add(LookedAt, i.Scope...)
-		add("finding: ", findings...)
+		add("finding: ", each.Of(i.Findings, func(f attempts.InspectionFinding) string {
+			return strings.TrimSpace(f.Severity+" "+f.Location) + plaintext.Because(f.Issue+plaintext.Because(f.Recommendation))
+		})...)
 		add("assessment: ", i.Assessment)
 	}
 	add("asks: ", s.Questions...)
-	add("found, and left: ", found...)
+	add("found, and left: ", each.Of(s.Discovered, func(d attempts.Discovery) string { return d.Title + plaintext.Because(d.Why) })...)
 	if s.Confident != nil && !*s.Confident {
 		add("", "the agent is not sure of it")
 	}
@@ -195,21 +189,13 @@ func CoverText(covering []string) string {
 const mostCovering = 5
 
 // Covering returns the names of the task's own checks in a receipt.
-func Covering(r *attempts.Receipt) (names []string) {
-	for i := range r.Checks {
-		if r.Checks[i].Phase == attempts.PhaseTask {
-			names = append(names, r.Checks[i].Name)
-		}
-	}
-	return names
+func Covering(r *attempts.Receipt) []string {
+	return each.Where(r.Checks, func(c attempts.CheckRun) (string, bool) { return c.Name, c.Phase == attempts.PhaseTask })
 }
 
 // CheckNames returns the names of checks.
-func CheckNames(checks []epic.Check) (names []string) {
-	for _, c := range checks {
-		names = append(names, c.Name)
-	}
-	return names
+func CheckNames(checks []epic.Check) []string {
+	return each.Of(checks, func(c epic.Check) string { return c.Name })
 }
 
 // ChargeText says whether an attempt was charged.
