@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/attempts/sessions"
+	"relay/epic/each"
 )
 
 // Keeper writes each attempt of a run into the agents ledger as it ends, and never keeps the run waiting.
@@ -53,12 +54,7 @@ func (k *Keeper) Add(events []attempts.Event) {
 	if k == nil {
 		return
 	}
-	var facts []attemptFacts
-	for i := range events {
-		if f, ok := factOf(&events[i]); ok {
-			facts = append(facts, f)
-		}
-	}
+	facts := each.Where(events, func(e attempts.Event) (attemptFacts, bool) { return factOf(&e) })
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.queue = append(k.queue, facts...)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"relay/attempts/sessions"
+	"relay/epic/each"
 	"relay/runners"
 )
 
@@ -156,11 +157,8 @@ func (a *Assembler) Summarize(text string) {
 }
 
 // Sessions returns the ids of the sessions so far, with those of subagents.
-func (a *Assembler) Sessions() (ids []string) {
-	for _, s := range a.order {
-		ids = append(ids, s.row.ID)
-	}
-	return ids
+func (a *Assembler) Sessions() []string {
+	return each.Of(a.order, func(s *session) string { return s.row.ID })
 }
 
 // Count returns how many sessions, messages and tool calls there are so far.
@@ -184,9 +182,7 @@ func (a *Assembler) Take() sessions.Batch {
 			s.dirty = false
 		}
 	}
-	for _, m := range a.changed.messages {
-		b.Messages = append(b.Messages, m.take())
-	}
+	b.Messages = each.Of(a.changed.messages, (*message).take)
 	for _, c := range a.changed.calls {
 		b.ToolCalls = append(b.ToolCalls, c.row)
 		c.dirty = false

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts/sessions"
+	"relay/epic/each"
 )
 
 type writer struct {
@@ -70,9 +71,7 @@ func (w *writer) own(t *talk, b *sessions.Batch, begun []string) (forget []strin
 			return nil, t.restart()
 		}
 	}
-	for _, id := range begun {
-		b.Marks = append(b.Marks, sessions.Mark{Stream: sessionMark(id), State: t.about.Key})
-	}
+	b.Marks = each.Of(begun, func(id string) sessions.Mark { return sessions.Mark{Stream: sessionMark(id), State: t.about.Key} })
 	t.stale = nil
 	return forget, nil
 }
