@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
@@ -48,12 +49,7 @@ type Found struct {
 // Look looks at the whole diff.
 func (d *Diff) Look(ctx context.Context) error {
 	d.steering()
-	d.Code = nil
-	for _, n := range d.Names {
-		if IsCode(n) {
-			d.Code = append(d.Code, n.Path)
-		}
-	}
+	d.Code = each.Where(d.Names, func(n git.Change) (string, bool) { return n.Path, IsCode(n) })
 	return errors.Join(d.testsKept(ctx), findOld(ctx, d))
 }
 

@@ -238,8 +238,7 @@ func committedFiles(ctx context.Context, wk *Work) (yes bool, deleted []string, 
 		return false, nil, nil
 	}
 	names, err := wk.Repo.Names(ctx, wk.Attempt.Base, wk.State.AgentHead)
-	var many *git.TooManyError
-	if errors.As(err, &many) || errors.Is(err, git.ErrTooMuch) {
+	if errors.As(err, new(*git.TooManyError)) || errors.Is(err, git.ErrTooMuch) {
 		return true, nil, nil
 	}
 	return len(names) > 0, each.Where(names, func(n git.Change) (string, bool) { return n.Path, n.Code == "D" }), err

@@ -191,21 +191,16 @@ func (s *Session) epicSubject(ctx context.Context, head string, deferred []strin
 	plan := s.Options.Epic
 	about := review.Subject{EpicTitle: plan.Title, Description: plan.Description, Base: s.Attempt.Base, Head: head, Deferred: deferred}
 	names, err := s.Repo.Names(ctx, about.Base, head)
-	var many *git.TooManyError
-	if err != nil && !errors.As(err, &many) {
+	if err != nil && !errors.As(err, new(*git.TooManyError)) {
 		return about, err
 	}
-	for i := range names {
-		about.Files = append(about.Files, names[i].Path)
-	}
+	about.Files = each.Of(names, func(n git.Change) string { return n.Path })
 	stat, err := s.Repo.Stat(ctx, about.Base, head)
 	about.DiffStat = secrets.Cleaner{Redactor: s.Options.Secrets}.Stat(strings.TrimSpace(stat), about.Files)
 	for i := range plan.Tasks {
 		t := &plan.Tasks[i]
 		about.Tasks = append(about.Tasks, t.ID+": "+t.Title)
-		for _, criterion := range t.Criteria {
-			about.Criteria = append(about.Criteria, t.ID+": "+criterion.Text)
-		}
+		about.Criteria = append(about.Criteria, each.Of(t.Criteria, func(c epic.Criterion) string { return t.ID + ": " + c.Text })...)
 	}
 	return about, err
 }

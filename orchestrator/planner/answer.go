@@ -210,10 +210,7 @@ func fill(plan, answer *epic.Epic) (filled *epic.Epic, added []Added, wrong []st
 			added = append(added, a)
 		}
 	}
-	for _, task := range lacking(&made) {
-		wrong = append(wrong, "still lacking: "+task)
-	}
-	return &made, added, wrong
+	return &made, added, append(wrong, each.Of(lacking(&made), func(task string) string { return "still lacking: " + task })...)
 }
 
 // tryable returns the plan with only the checks that were added, when some were: the others are their author's.

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/limits"
 )
@@ -59,9 +60,7 @@ func (l *nightLog) add(e attempts.Event) {
 		l.cooling, l.gated = map[attemptID][]*attempts.Cooldown{}, map[string][]attempts.Event{}
 	}
 	l.last = e.Seq
-	for _, s := range e.Steps {
-		l.steps = append(l.steps, recordedStep{s, e.Seq})
-	}
+	l.steps = append(l.steps, each.Of(e.Steps, func(s attempts.Step) recordedStep { return recordedStep{s, e.Seq} })...)
 	e.Steps = nil
 	if e.Request != nil {
 		l.asked = append(l.asked, e)

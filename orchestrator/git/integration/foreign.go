@@ -67,13 +67,12 @@ func (h History) RefuseForeign(ctx context.Context) error {
 // RenameAside renames the branch when it has commits that Head has not and this ledger has made, and reports whether it did:
 // the ledger is put away, and another epic of that id shall not begin from its work.
 func (h History) RenameAside(ctx context.Context, name string) (bool, error) {
-	var refused *attempts.RefusedError
-	if err := h.RefuseForeign(ctx); errors.As(err, &refused) {
+	if err := h.RefuseForeign(ctx); errors.As(err, new(*attempts.RefusedError)) {
 		return false, nil
 	} else if err != nil {
 		return false, err
 	}
-	if err := (History{Branch: h.Branch, Head: h.Head}).RefuseForeign(ctx); !errors.As(err, &refused) {
+	if err := (History{Branch: h.Branch, Head: h.Head}).RefuseForeign(ctx); !errors.As(err, new(*attempts.RefusedError)) {
 		return false, err
 	}
 	_, err := h.Branch.Git(ctx, nil, "branch", "-m", "relay/"+h.Branch.epic, name)
