@@ -71,12 +71,8 @@ func (s *RecordSource) lasting(in *Input) Handoff {
 	if a := s.Artifact; a == nil {
 		left = s.Entry.SessionSummary
 	} else {
-		for _, t := range a.Done {
-			left.Completed = append(left.Completed, t.Task)
-		}
-		for _, f := range a.Findings {
-			left.Deferred = append(left.Deferred, f.Text)
-		}
+		left.Completed = each.Of(a.Done, func(t artifact.Task) string { return t.Task })
+		left.Deferred = each.Of(a.Findings, func(f artifact.Note) string { return f.Text })
 	}
 	var b, context strings.Builder
 	list(&b, "Completed", left.Completed)
@@ -125,9 +121,8 @@ func threads(questions []string, by, age string) []Thread {
 // entryOf returns what a brief quotes of an entry that names files of a task.
 func entryOf(e *ledgersync.Entry, now time.Time) Entry {
 	out := Entry{ID: e.ID, By: e.Agent.Name, Age: age(now, e)}
-	for _, a := range e.Artifacts[:min(len(e.Artifacts), mostItems)] {
-		out.Files = append(out.Files, strings.TrimSpace(a.Action+" "+a.Path))
-	}
+	shown := e.Artifacts[:min(len(e.Artifacts), mostItems)]
+	out.Files = each.Of(shown, func(a ledgersync.Artifact) string { return strings.TrimSpace(a.Action + " " + a.Path) })
 	said := e.Action.Summary
 	if why := e.Reasoning.Intent; why != "" && why != said {
 		said += "\nWhy: " + why

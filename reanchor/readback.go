@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -97,9 +98,7 @@ func (r *RecordReader) Find(files []string) (found FoundRecords) {
 		needed = slices.DeleteFunc(needed, func(q string) bool { return slices.Contains(asked, q) })
 		found.Questions = append(found.Questions, threads(needed, e.Agent.Name, age(r.now(), e))...)
 	}
-	for _, e := range past.about(r.top, files) {
-		found.Entries = append(found.Entries, entryOf(e, r.now()))
-	}
+	found.Entries = each.Of(past.about(r.top, files), func(e *ledgersync.Entry) Entry { return entryOf(e, r.now()) })
 	return found
 }
 

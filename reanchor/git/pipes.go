@@ -11,13 +11,12 @@ import (
 // Unblock removes pipes and devices from where git looks for files of its own: it would wait for ever to open one.
 func Unblock(repo *Repo) error {
 	own, shared := repo.GitDir(), repo.CommonDir()
-	var suspects []string
+	suspects := each.Of([]string{".git", ".gitignore", ".gitattributes", ".gitmodules"}, func(name string) string {
+		return filepath.Join(repo.Root(), name)
+	})
 	for _, dir := range []string{own, shared, filepath.Join(shared, "info"), filepath.Join(shared, "objects", "info")} {
 		entries, _ := os.ReadDir(dir) // a folder that is not there blocks nothing
 		suspects = append(suspects, each.Of(entries, func(e os.DirEntry) string { return filepath.Join(dir, e.Name()) })...)
-	}
-	for _, name := range []string{".git", ".gitignore", ".gitattributes", ".gitmodules"} {
-		suspects = append(suspects, filepath.Join(repo.Root(), name))
 	}
 	for _, top := range []string{filepath.Join(shared, "refs"), filepath.Join(own, "logs")} {
 		_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
