@@ -9,6 +9,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/each"
+	"relay/epic/plaintext"
 )
 
 // UnknownError names an id that no entry has.
@@ -26,12 +27,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	const most = 5
-	more := ""
-	if len(e.IDs) > most {
-		more = ", …"
-	}
-	return fmt.Sprintf("%q can be %s%s", e.ID, strings.Join(e.IDs[:min(len(e.IDs), most)], ", "), more)
+	return fmt.Sprintf("%q can be %s", e.ID, plaintext.Some(e.IDs, 5))
 }
 
 // find returns the entry of an id, which may be shortened: to its beginning, or to the beginning of what follows its date.

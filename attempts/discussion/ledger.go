@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts/internal/durable"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -85,9 +86,9 @@ func (l *Ledger) Append(o Opening) (id string, err error) {
 			return nil
 		}
 		e := &Entry{Topic: l.o.line(o.Topic), Summary: l.o.clean(o.Summary), Status: o.Status, Origin: o.Origin}
-		for _, p := range o.Positions {
-			e.Positions = append(e.Positions, Position{l.o.line(p.By), l.o.clean(p.Stance), l.o.clean(p.Rationale)})
-		}
+		e.Positions = each.Of(o.Positions, func(p Position) Position {
+			return Position{l.o.line(p.By), l.o.clean(p.Stance), l.o.clean(p.Rationale)}
+		})
 		for _, related := range o.Related {
 			other, err := find(list, related)
 			if err != nil {
