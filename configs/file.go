@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -144,9 +145,7 @@ func (w walker) entry(path string, key, value *yaml.Node) {
 	case prices:
 		s.items = w.keys(value)
 	case list:
-		for _, item := range epic.Follow(value).Content {
-			s.items = append(s.items, w.near(item, key))
-		}
+		s.items = each.Of(epic.Follow(value).Content, func(item *yaml.Node) position { return w.near(item, key) })
 	default: // the others have no items
 	}
 	var bad []complaint

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -202,9 +203,7 @@ func (i *importer) section(name string, lines []string) {
 	case "current state", "now":
 		i.now = append(i.now, text)
 	case "done", "completed":
-		for _, task := range items(lines) {
-			a.Done = append(a.Done, Task{Task: task})
-		}
+		a.Done = append(a.Done, each.Of(items(lines), func(task string) Task { return Task{Task: task} })...)
 	case "decisions":
 		for _, text := range items(lines) {
 			what, why, _ := strings.Cut(text, ": ")

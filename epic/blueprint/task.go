@@ -7,6 +7,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint/inline"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -169,15 +170,10 @@ func (r *taskReader) children(children []block, last pair) {
 
 // values stores the lines of an entry as one value of a field. Blocks below a criterion belong to it.
 func (r *taskReader) values(name string, lines []line, children []block) {
-	own, was, words := lines[0], r.open, []string{}
-	for _, l := range lines {
-		words = append(words, l.text)
-	}
-	words = []string{strings.Join(words, " ")}
+	own, was := lines[0], r.open
+	words := []string{strings.Join(each.Of(lines, func(l line) string { return l.text }), " ")}
 	if name == "criteria" {
-		for _, c := range children {
-			words = append(words, c.raw)
-		}
+		words = append(words, each.Of(children, func(c block) string { return c.raw })...)
 		children = nil
 	}
 	if own.text = strings.TrimSpace(strings.Join(words, "\n")); own.text != "" {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/each"
 	"relay/epic/pattern"
 )
 
@@ -54,9 +55,6 @@ func (n *Names) Drawn(lines []string) (pairs [][2]string) {
 }
 
 // Cells returns the cells of a row of a table.
-func Cells(row string) (cells []string) {
-	for cell := range strings.SplitSeq(strings.Trim(row, "| \t"), "|") {
-		cells = append(cells, strings.TrimSpace(cell))
-	}
-	return cells
+func Cells(row string) []string {
+	return each.Of(strings.Split(strings.Trim(row, "| \t"), "|"), strings.TrimSpace)
 }
