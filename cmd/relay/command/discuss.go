@@ -12,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/recorded"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
 )
 
 func newDiscussCommand(a *cli.App) *cobra.Command {
@@ -76,9 +77,7 @@ func newDiscussLinkCommand(a *cli.App) *cobra.Command {
 			return &terminal.UsageError{Message: "a link says to which discussion, and how they relate", Hint: "relay discuss link ID --to ID --relation extends"}
 		}
 		in := discussion.Input{Current: args[0]}
-		for _, id := range to {
-			in.LinkTo = append(in.LinkTo, discussion.Related{ID: id, Relation: relation})
-		}
+		in.LinkTo = each.Of(to, func(id string) discussion.Related { return discussion.Related{ID: id, Relation: relation} })
 		return discuss(cmd, a, discussion.ActionLink, in, asJSON)
 	})
 	cmd.Flags().StringArrayVar(&to, "to", nil, "`ID` of an earlier discussion; may be given several times")

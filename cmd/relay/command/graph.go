@@ -12,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/orchestrator/picture"
 	"relay/orchestrator/view"
 )
@@ -51,7 +52,6 @@ func runGraph(ctx context.Context, opts graphOptions) error {
 	if err != nil {
 		return err
 	}
-	begun := known.Ledger.Run != ""
 	night := view.New(view.Input{Epic: plan.Epic, Graph: plan.Graph, Ledger: known.Ledger, Running: known.Running})
 	graph := night.Graph(opts.app.Now())
 	if opts.format == "svg" {
@@ -59,10 +59,8 @@ func runGraph(ctx context.Context, opts graphOptions) error {
 		return nil
 	}
 	var marks []epic.Mark
-	for i := range graph.Nodes {
-		if begun {
-			marks = append(marks, picture.Mark(graph.Nodes[i].State))
-		}
+	if known.Ledger.Run != "" {
+		marks = each.Of(graph.Nodes, func(n view.Node) epic.Mark { return picture.Mark(n.State) })
 	}
 	var drawn bytes.Buffer
 	if err := plan.Graph.Write(&drawn, plan.Epic, opts.format, marks); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 	"relay/orchestrator/relayfiles"
@@ -257,15 +258,10 @@ func argument(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &words) == nil {
 		return strings.Join(words, " ")
 	}
-	var changes []struct {
-		Path string `json:"path"`
-	}
+	type change struct{ Path string }
+	var changes []change
 	_ = json.Unmarshal(raw, &changes) // else there are none
-	words = nil
-	for _, c := range changes {
-		words = append(words, c.Path)
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(each.Of(changes, func(c change) string { return c.Path }), ", ")
 }
 
 func (v *Viewer) print(e Entry) {

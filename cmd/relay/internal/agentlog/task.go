@@ -10,6 +10,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/report"
 )
@@ -66,17 +67,11 @@ func NewTask(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic
 	}
 	if i, ok := g.Index(t.ID); ok {
 		s.RootCauses = attempts.AllRootCauses(l, g)[i]
-		for _, d := range g.Deps(i) {
-			s.DependsOn = append(s.DependsOn, g.ID(d))
-		}
+		s.DependsOn = each.Of(g.Deps(i), g.ID)
 	}
-	for _, c := range t.Criteria {
-		s.Criteria = append(s.Criteria, c.Text)
-		s.ProvedBy = append(s.ProvedBy, report.CriterionText(c, t.Checks))
-	}
-	for _, c := range t.Checks {
-		s.Checks = append(s.Checks, c.Run)
-	}
+	s.Criteria = each.Of(t.Criteria, func(c epic.Criterion) string { return c.Text })
+	s.ProvedBy = each.Of(t.Criteria, func(c epic.Criterion) string { return report.CriterionText(c, t.Checks) })
+	s.Checks = each.Of(t.Checks, func(c epic.Check) string { return c.Run })
 	return s
 }
 

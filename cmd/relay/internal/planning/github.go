@@ -13,6 +13,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
 	"relay/epic/importer"
 	"relay/epic/plaintext"
 )
@@ -75,18 +76,13 @@ func (g *GitHub) read(ctx context.Context, issues []importer.Issue, source strin
 		if i.Closed() {
 			continue
 		}
-		var parts []linked
-		var blockers []linked
+		var parts, blockers []linked
 		at := fmt.Sprintf("repos/{owner}/{repo}/issues/%d/", i.Number)
 		if err := errors.Join(g.links(ctx, &parts, at+"sub_issues"), g.links(ctx, &blockers, at+"dependencies/blocked_by")); err != nil {
 			return nil, err
 		}
-		for _, b := range blockers {
-			i.BlockedBy = append(i.BlockedBy, b.issue())
-		}
-		for _, part := range parts {
-			i.Subissues = append(i.Subissues, part.Number)
-		}
+		i.BlockedBy = each.Of(blockers, linked.issue)
+		i.Subissues = each.Of(parts, func(part linked) int { return part.Number })
 		for _, part := range parts {
 			if known[part.Number] {
 				continue

@@ -14,6 +14,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/git/worktree"
 	"relay/reanchor"
@@ -92,21 +93,19 @@ func (h *handoff) entry() *ledgersync.Entry {
 		e.Tags = append(e.Tags, h.epic.ID)
 	}
 	e.Reasoning.Uncertainties = h.Questions
-	known := maps.Clone(h.Context)
+	known := map[string]string{}
+	maps.Copy(known, h.Context)
 	for _, what := range slices.Sorted(maps.Keys(h.Decisions)) {
 		e.Reasoning.Considerations = append(e.Reasoning.Considerations, what+": "+h.Decisions[what])
-		if known == nil {
-			known = map[string]string{}
-		}
 		known["decided, "+what] = h.Decisions[what]
 	}
 	e.SessionSummary = &ledgersync.SessionSummary{
 		Completed: h.Done, CurrentState: h.state(), Deferred: h.Next, Blockers: h.Blockers, ImportantContext: known, HandoffNotes: h.Notes,
 	}
 	const mostFiles = 200
-	for _, c := range h.facts.Changes[:min(len(h.facts.Changes), mostFiles)] {
-		e.Artifacts = append(e.Artifacts, ledgersync.Artifact{Path: c.Path, Action: actionOf(c)})
-	}
+	e.Artifacts = each.Of(h.facts.Changes[:min(len(h.facts.Changes), mostFiles)], func(c git.Change) ledgersync.Artifact {
+		return ledgersync.Artifact{Path: c.Path, Action: actionOf(c)}
+	})
 	return e
 }
 
@@ -148,16 +147,14 @@ func (h *handoff) artifact(ctx context.Context, a *cli.App, p *project.Project, 
 	f := artifact.New(artifact.Handoff, plaintext.FirstOf(h.Goal, h.epic.Title, h.Summary), h.Next[0], outcome, artifact.Origin{
 		Date: a.Now(), Session: session, PrimaryBead: plaintext.FirstOf(h.epic.Bead, session), SessionID: e.Session.ID, AgentID: e.Agent.Name,
 	})
-	for _, what := range h.Done {
-		f.Done = append(f.Done, artifact.Task{Task: what})
-	}
+	f.Done = each.Of(h.Done, func(what string) artifact.Task { return artifact.Task{Task: what} })
 	f.Next, f.Blockers, f.Questions, f.Worked, f.Failed = h.Next, h.Blockers, h.Questions, h.Worked, h.Failed
-	for _, what := range slices.Sorted(maps.Keys(h.Decisions)) {
-		f.Decisions = append(f.Decisions, artifact.Decision{Decision: what, Rationale: h.Decisions[what]})
-	}
-	for _, what := range slices.Sorted(maps.Keys(h.Context)) {
-		f.Findings = append(f.Findings, artifact.Note{Key: what, Text: h.Context[what]})
-	}
+	f.Decisions = each.Of(slices.Sorted(maps.Keys(h.Decisions)), func(what string) artifact.Decision {
+		return artifact.Decision{Decision: what, Rationale: h.Decisions[what]}
+	})
+	f.Findings = each.Of(slices.Sorted(maps.Keys(h.Context)), func(what string) artifact.Note {
+		return artifact.Note{Key: what, Text: h.Context[what]}
+	})
 	f.Git, f.RelatedBeads = GitOf(ctx, p), h.epic.Related
 	f.Test, f.ContinuationPrompt = h.State["tests"], h.Notes
 	files := artifact.Files{}

@@ -30,6 +30,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/decide"
@@ -74,9 +75,7 @@ func FindLearnings(p *project.Project, pl *project.Plan, l *attempts.Ledger) Fin
 			continue
 		}
 		after, added := briefing.AmendLearnings(f.before, groups)
-		for i := range added {
-			f.Added = append(f.Added, added[i].Text)
-		}
+		f.Added = each.Of(added, func(g briefing.LearningGroup) string { return g.Text })
 		if f.Patch = f.patch(after); len(added) > 0 {
 			found.Files = append(found.Files, f)
 		}

@@ -12,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/decide"
@@ -113,10 +114,7 @@ func AddProposed(p *project.Project, store *attempts.Store, pl *project.Plan, fo
 			return nil, err
 		}
 	}
-	ids = found.There
-	for i := range found.Tasks {
-		ids = append(ids, found.Tasks[i].ID)
-	}
+	ids = append(found.There, each.Of(found.Tasks, func(t epic.Task) string { return t.ID })...)
 	if len(ids) == 0 {
 		return nil, nil // the ledger holds what became of a review
 	}
@@ -178,9 +176,7 @@ func (p Proposal) Answer(added bool) ProposalAnswer {
 }
 
 func answers(tasks []epic.Task) []ProposedTask {
-	list := []ProposedTask{}
-	for _, t := range tasks {
-		list = append(list, ProposedTask{t.ID, t.Title, t.Description, t.Priority, t.Files})
-	}
-	return list
+	return append([]ProposedTask{}, each.Of(tasks, func(t epic.Task) ProposedTask {
+		return ProposedTask{t.ID, t.Title, t.Description, t.Priority, t.Files}
+	})...) // nil would be printed as null
 }

@@ -13,6 +13,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/view"
@@ -67,11 +68,8 @@ func (o Decision) Make(
 	if err := store.Append(events...); err != nil {
 		return done, err
 	}
-	done = Decided{Task: t.ID, Changed: []string{}, Message: message}
-	for _, e := range events {
-		done.Changed = append(done.Changed, e.Task)
-	}
-	return done, nil
+	changed := each.Of(events, func(e attempts.Event) string { return e.Task })
+	return Decided{Task: t.ID, Changed: append([]string{}, changed...), Message: message}, nil
 }
 
 // makeAll decides on each task of the row that has the task among what needs a person.
