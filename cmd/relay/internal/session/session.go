@@ -125,7 +125,7 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	options.Telemetry = telemetry.Configure(s.o.App.Lookup)
 	options.Remarks = append(options.Telemetry.Problems, s.remarks...)
 	box := cli.Sandbox(ctx, s.project)
-	if options.Allowed = box.Allows; box.Holds("") {
+	if box.Holds("") {
 		options.HeldBy = string(box.Kind)
 	}
 	if posture := cli.Posture(ctx, s.project, s.plan.Epic.Tasks); posture != "" {
