@@ -65,12 +65,12 @@ func tryAllowed(ctx context.Context, b *Benches, q checks.Question, failed attem
 	q.Allow = []string{}
 	for range 2 {
 		inside, err := runAllowed(ctx, b, q, failed)
-		if err != nil || inside.ExitCode == 0 || tried.ExitCode != 0 && sandbox.Words(inside.Refused, "") == "" {
+		if err != nil || inside.ExitCode == 0 || tried.ExitCode != 0 && sandbox.Words(inside.Refused, "", nil) == "" {
 			return "", err
 		}
 	}
 	return failed.Name + ": " + plaintext.FirstOf(
-		sandbox.Words(allow, ""), "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)"), nil
+		sandbox.Words(allow, "", nil), "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)"), nil
 }
 
 // runAllowed runs the commands of a question with what the sandbox refuses, and returns the last run; its exit

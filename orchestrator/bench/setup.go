@@ -85,7 +85,7 @@ func (s *setUp) seeRefused(ctx context.Context) (err error) {
 			s.refused.Store(sandbox.Logins, *s.tr) // no agent is asked for what cannot be checked
 			return nil
 		case s.Mine == "" && s.Checks.Options.Allowed != nil:
-			s.tr.SetUp += "; " + sandbox.Words(failed.Refused, "")
+			s.tr.SetUp += "; " + sandbox.Words(failed.Refused, "", nil)
 		}
 	}
 	s.tr.Refused, err = refuses(ctx, s.Benches, q, s.tr.Runs[0])

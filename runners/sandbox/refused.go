@@ -106,17 +106,21 @@ func keptFrom(w *Wall, path string, missing bool) string {
 	return path
 }
 
-// Settings returns the line of the configuration that allows what was refused; "": there is none. It leaves out guarded paths.
-func Settings(refused []string) string {
+// Settings returns the line of the configuration that allows what was refused; "": there is none. It leaves out guarded paths. Hosts in
+// agents were refused to no check.
+func Settings(refused []string, agents ...string) string {
 	var set []string
-	for _, setting := range []string{"sandbox_sockets: [$]", "sandbox_write: [$]", "sandbox_network: {checks: [$]}", "sandbox_logins: true"} {
+	for _, setting := range []string{"sandbox_sockets: [$]", "sandbox_write: [$]", "sandbox_network: {checks: [$]}", "sandbox_network: {agents: [$]}", "sandbox_logins: true"} {
 		name, _, _ := strings.Cut(setting, ":")
-		list := slices.DeleteFunc(slices.Clone(refused), func(path string) bool { return settingOf(path) != name })
+		list := slices.DeleteFunc(slices.Clone(refused), func(path string) bool {
+			return settingOf(path) != name || isHost(path) && slices.Contains(agents, path) != strings.Contains(setting, "agents")
+		})
 		if len(list) > 0 {
 			set = append(set, strings.Replace(setting, "$", strings.Join(list, ", "), 1))
 		}
 	}
-	return strings.TrimSuffix("relay: {"+strings.Join(set, ", ")+"}", "relay: {}")
+	line := strings.Replace(strings.Join(set, ", "), "]}, sandbox_network: {", "], ", 1) // one key for both
+	return strings.TrimSuffix("relay: {"+line+"}", "relay: {}")
 }
 
 // settingOf returns the setting that allows a path or host; "": there is none.
@@ -136,11 +140,11 @@ func settingOf(path string) string {
 
 func isSocket(path string) bool { return strings.HasSuffix(path, ".sock") }
 
-// Words says what the sandbox refuses, and which settings allow that; "" if no path is named, or told says so already.
-func Words(refused []string, told string) string {
+// Words says what the sandbox refuses, and which settings allow that, as [Settings]; "" if no path is named, or told says so already.
+func Words(refused []string, told string, agents []string) string {
 	named := slices.DeleteFunc(slices.Clone(refused), func(path string) bool { return path == Unnamed })
 	const allows = "; to allow that: "
-	said := strings.TrimSuffix("the sandbox refuses "+strings.Join(named, ", ")+allows+Settings(refused), allows)
+	said := strings.TrimSuffix("the sandbox refuses "+strings.Join(named, ", ")+allows+Settings(refused, agents...), allows)
 	if len(named) == 0 || strings.Contains(told, said) {
 		return ""
 	}

@@ -83,10 +83,10 @@ func TestSettings(t *testing.T) {
 	if got := sandbox.Settings(guarded); got != "" {
 		t.Errorf("guarded: got %q", got)
 	}
-	got := sandbox.Words([]string{"~/.m2", "/run/docker.sock", "~/.ssh", "~/go/pkg", sandbox.Unnamed, "/var/data"}, "")
+	got := sandbox.Words([]string{"~/.m2", "/run/docker.sock", "~/.ssh", "~/go/pkg", sandbox.Unnamed, "/var/data"}, "", nil)
 	want := "the sandbox refuses ~/.m2, /run/docker.sock, ~/.ssh, ~/go/pkg, /var/data; " +
 		"to allow that: relay: {sandbox_sockets: [/run/docker.sock], sandbox_write: [~/.m2, ~/go/pkg, /var/data]}"
-	if got != want || sandbox.Words([]string{"~/.m2"}, "log: "+sandbox.Words([]string{"~/.m2"}, "")) != "" {
+	if got != want || sandbox.Words([]string{"~/.m2"}, "log: "+sandbox.Words([]string{"~/.m2"}, "", nil), nil) != "" {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
