@@ -136,9 +136,7 @@ func (b *Benches) tryBare(ctx context.Context, base string, tried *Tried) error 
 	a := engine.Attempt{Run: b.Checks.Options.Run, Base: base}
 	s := slotBench{b: b, q: checks.Question{Attempt: a, Logs: relayfiles.Of(b.Checks.Options.Dir, a).Checks, Commit: base, Bare: true}}
 	_, err := s.Enter(ctx, &tr)
-	for _, run := range tr.Runs {
-		tried.Refused = append(tried.Refused, run.Refused...)
-	}
+	tried.Refused = slices.Concat(tried.Refused, slices.Concat(each.Of(tr.Runs, func(r attempts.CheckRun) []string { return r.Refused })...))
 	_, tried.Logins = b.refused.Load(LoginsGiven)
 	tried.Unready = verdict.Unready(tr.Mishap)
 	return errors.Join(err, s.Leave(ctx))

@@ -111,8 +111,11 @@ type Process struct {
 	Write    []string // what it may write besides
 }
 
+// All stands for all commands that are [Sandbox.Outside].
+const All = "all commands"
+
 func (s *Sandbox) isOutside(p Process) bool {
-	return p.Role.IsCommand() && slices.Contains(s.Outside, p.Run)
+	return p.Role.IsCommand() && (slices.Contains(s.Outside, p.Run) || slices.Contains(s.Outside, All))
 }
 
 // Wall returns the wall for a process; nil if it has none. It fails if a wall is required and there is none.
