@@ -94,8 +94,7 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 	g.trusted = head
 	if o.Isolation == engine.IsolationWorktree {
 		g.origin = attempts.Integration{Branch: "relay/" + o.Epic.ID, From: branch, Base: cmp.Or(o.Begin, head)}
-		mine, err := taken(ctx, g.home, branch, head)
-		return inSlots(newSlotEngine(g, mine)), err
+		return inSlots(newSlotEngine(g, taken(ctx, g.home, branch, head))), nil
 	}
 	if branch == "" {
 		return nil, &attempts.RefusedError{Reason: "HEAD is detached: commits would belong to no branch", Hint: "git switch -c NAME"}
@@ -106,18 +105,18 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 }
 
 // taken returns the newest commit whose content a person has taken: head, or, if relay made its branch or it has none, what it has in
-// common with other branches. It returns "" if there is none.
-func taken(ctx context.Context, repo *git.Repo, branch, head string) (string, error) {
+// common with other branches. It returns "" if there is none, or git does not tell.
+func taken(ctx context.Context, repo *git.Repo, branch, head string) string {
 	if branch != "" && !strings.HasPrefix(branch, "relay/") {
-		return head, nil
+		return head
 	}
 	out, err := repo.Run(ctx, git.Call{Limit: git.MaxPrinted, Args: []string{
 		"rev-list", "--boundary", head, "--not", "--exclude=relay/*", "--branches", "--exclude=*/relay/*", "--remotes",
 	}})
 	if err == nil && len(out) == 0 {
-		return head, nil
+		return head
 	}
 	_, common, _ := strings.Cut(string(out), "\n-")
 	common, _, _ = strings.Cut(common, "\n")
-	return common, git.Unasked(err)
+	return common
 }

@@ -171,17 +171,19 @@ func (s *Sandbox) Allows(refused []string) bool {
 			host, port, _ := strings.Cut(path, ":")
 			return w.Alone && !listed(w.Hosts, host, cmp.Or(port, "443"))
 		}
-		return path == Logins && !s.Logins || settingOf(path) != "" && keptFrom(w, strings.Replace(path, "~", s.Home, 1), isSocket(path)) != ""
+		return path == Logins && !s.Logins || settingOf(path) != "" && keptFrom(w, strings.Replace(path, "~", s.Home, 1), isSocket(path), bounded[path] != "") != ""
 	})
 }
 
 // Title begins the first argument of bubblewrap. The folder where the user typed the command follows it.
 const Title = "relay-sandbox:"
 
-// Posture says in one line what holds the processes of a run with agents of these CLIs.
+// Posture says in one line what holds the processes of a run with agents of these CLIs; "" if the user wants no sandbox.
 func (s *Sandbox) Posture(clis ...string) string {
 	holds, unknown := string(s.Kind), []string{}
 	switch {
+	case s.Setting == Off:
+		return ""
 	case s.Kind == None:
 		return "none: " + s.Why
 	case s.Kind == Seatbelt && s.Setting == Require:
