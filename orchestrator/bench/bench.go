@@ -35,7 +35,7 @@ type Benches struct {
 	Tools   *provision.ConfigWatch
 	Env     func(a engine.Attempt, ofEpic bool) []string // of set-up commands
 	Results *checks.Cache
-	Mine    string       // the commit that the user had checked out when the run began; "": it may have work of agents
+	Mine    string       // the newest commit below the checkout's that is the user's; "": each may have work of agents
 	refused sync.Map     // by command: what refuses has found
 	trying  sync.Mutex   // one trial at a time
 	Busy    atomic.Int32 // attempts, and slots in which checks run

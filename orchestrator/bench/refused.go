@@ -31,11 +31,17 @@ func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts
 	}
 	q = checks.Question{Attempt: q.Attempt, Logs: filepath.Join(q.Logs, "allowed"), Commit: b.Mine, Checks: q.Checks, Bare: q.Bare}
 	words, err = tryAllowed(ctx, b, q, failed)
-	if err == nil && ctx.Err() == nil {
+	switch {
+	case errors.Is(err, errNotSetUp): // the network may be down: the next failure is tried again
+		return "", nil
+	case err == nil && ctx.Err() == nil:
 		b.refused.Store(key, words)
 	}
 	return words, err
 }
+
+// errNotSetUp means that a trial says nothing, as set-up fails in it with all that it may need.
+var errNotSetUp = errors.New("set-up fails in the trial, too")
 
 // allows reports whether the sandbox of the run allows all of a list, as far as is known.
 func allows(o *engine.LocalOptions, refused []string) bool {
@@ -59,12 +65,12 @@ func tryAllowed(ctx context.Context, b *Benches, q checks.Question, failed attem
 	q.Allow = []string{}
 	for range 2 {
 		inside, err := runAllowed(ctx, b, q, failed)
-		if err != nil || inside.ExitCode == 0 || tried.ExitCode != 0 && sandbox.Words(inside.Refused, "") == "" {
+		if err != nil || inside.ExitCode == 0 || tried.ExitCode != 0 && sandbox.Words(inside.Refused, "", nil) == "" {
 			return "", err
 		}
 	}
 	return failed.Name + ": " + plaintext.FirstOf(
-		sandbox.Words(allow, ""), "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)"), nil
+		sandbox.Words(allow, "", nil), "it fails in the sandbox, and passes outside (relay.sandbox: off in your own settings)"), nil
 }
 
 // runAllowed runs the commands of a question with what the sandbox refuses, and returns the last run; its exit
@@ -80,6 +86,9 @@ func runAllowed(ctx context.Context, b *Benches, q checks.Question, failed attem
 	}
 	if tr.Any() {
 		last = append(tr.Runs, failed)[0]
+	}
+	if err == nil && len(tr.Runs) > 0 && (len(q.Checks) > 0 || slices.Contains(q.Allow, sandbox.Logins)) {
+		err = errNotSetUp
 	}
 	return last, err
 }

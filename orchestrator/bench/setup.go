@@ -40,7 +40,8 @@ func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error
 		if err != nil || len(s.tr.Runs) == 0 || s.at.Allow != nil {
 			return err
 		}
-		if err := s.seeRefused(ctx, last); err != nil || s.tr.Refused != "" || last {
+		role := s.role
+		if err := s.seeRefused(ctx); err != nil || s.tr.Refused != "" || last && s.role == role {
 			return err
 		}
 		if slow {
@@ -48,7 +49,7 @@ func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error
 		}
 		command := s.tr.Runs[0].Name
 		*s.tr = Trouble{}
-		pause := time.NewTimer(pauses[s.try] * s.Checks.Options.Limits.Backoff / 60)
+		pause := time.NewTimer(pauses[min(s.try, len(pauses)-1)] * s.Checks.Options.Limits.Backoff / 60)
 		select {
 		case <-ctx.Done():
 			pause.Stop()
@@ -63,8 +64,8 @@ func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error
 }
 
 // seeRefused sees what the sandbox refuses a failed set-up. That of agents' work is repeated with the user's logins if set-up of the user's
-// commit needs them. The task is held if only the user may allow them, or if relay knows no commit of the user's.
-func (s *setUp) seeRefused(ctx context.Context, last bool) (err error) {
+// commit needs them. The task is held if only the user may allow them. If relay knows no commit of the user's, it names that setting.
+func (s *setUp) seeRefused(ctx context.Context) (err error) {
 	q := checks.Question{Attempt: s.at.Attempt, Logs: s.at.Logs, Bare: s.role == sandbox.SetUpFor}
 	if q.Bare && !allows(s.Checks.Options, []string{sandbox.Logins}) {
 		failed := s.tr.Runs[0]
@@ -73,18 +74,18 @@ func (s *setUp) seeRefused(ctx context.Context, last bool) (err error) {
 		switch required := s.Checks.Options.Sandbox == sandbox.Require; {
 		case err != nil:
 			return err
-		case needs != "" && !required && !last:
+		case needs != "" && !required:
 			s.role = sandbox.SetUpWith
 			if _, said := s.refused.LoadOrStore(LoginsGiven, true); !said {
 				s.Checks.Emit(engine.Event{Task: s.at.Attempt.Task.ID, Kind: engine.KindNote, Detail: runners.Event{Text: LoginsGiven}})
 			}
 			return nil
-		case needs != "" || last && s.Mine == "" && s.Checks.Options.Allowed != nil:
-			s.tr.Runs, s.tr.Refused = []attempts.CheckRun{failed}, "set-up: "+sandbox.Words(failed.Refused, "")
-			if needs != "" { // no agent is asked for what cannot be checked
-				s.refused.Store(sandbox.Logins, *s.tr)
-			}
+		case needs != "":
+			s.tr.Runs, s.tr.Refused = []attempts.CheckRun{failed}, needs
+			s.refused.Store(sandbox.Logins, *s.tr) // no agent is asked for what cannot be checked
 			return nil
+		case s.Mine == "" && s.Checks.Options.Allowed != nil:
+			s.tr.SetUp += "; " + sandbox.Words(failed.Refused, "", nil)
 		}
 	}
 	s.tr.Refused, err = refuses(ctx, s.Benches, q, s.tr.Runs[0])

@@ -20,6 +20,7 @@ import (
 	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
 	"relay/reanchor/git"
+	"relay/runners/sandbox"
 )
 
 // TriedCheck is the result of an acceptance command on the commit that a run would begin from.
@@ -47,6 +48,7 @@ type TriedCheck struct {
 type Tried struct {
 	Checks  []TriedCheck
 	Refused []string // by the sandbox
+	Logins  bool     // set-up of agents' work needs the user's, and gets them
 	Unready string   // why checkouts cannot be set up, if so
 	Changed []string // files of the user's checkout, while the checks ran there
 }
@@ -121,9 +123,23 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bo
 			return err
 		})
 	}
-	err = group.Wait()
+	if err = group.Wait(); err == nil && proving && tried.Unready == "" && base == b.Mine && !allows(b.Checks.Options, []string{sandbox.Logins}) {
+		err = b.tryBare(ctx, base, &tried)
+	}
 	tried.Checks = slices.Concat(results...)
 	return tried, err
+}
+
+// tryBare sets a checkout up as one with agents' work on the commit: without the user's logins, if a run does not give them.
+func (b *Benches) tryBare(ctx context.Context, base string, tried *Tried) error {
+	var tr Trouble
+	a := engine.Attempt{Run: b.Checks.Options.Run, Base: base}
+	s := slotBench{b: b, q: checks.Question{Attempt: a, Logs: relayfiles.Of(b.Checks.Options.Dir, a).Checks, Commit: base, Bare: true}}
+	_, err := s.Enter(ctx, &tr)
+	tried.Refused = slices.Concat(tried.Refused, slices.Concat(each.Of(tr.Runs, func(r attempts.CheckRun) []string { return r.Refused })...))
+	_, tried.Logins = b.refused.Load(LoginsGiven)
+	tried.Unready = verdict.Unready(tr.Mishap)
+	return errors.Join(err, s.Leave(ctx))
 }
 
 // Result returns what a check of the list came to on a commit.

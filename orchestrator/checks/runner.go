@@ -214,7 +214,7 @@ func why(r *Runner, check Check, s Result, exit process.Exit, said []string) str
 	if s.TimedOut {
 		how = check.Name + " " + TooMuch(s.Flooded, wall(r, check))
 	}
-	if words := sandbox.Words(s.Run.Refused, s.Refused); words != "" {
+	if words := sandbox.Words(s.Run.Refused, s.Refused, nil); words != "" {
 		said = append(slices.Clip(said), words)
 	}
 	return With(how, said)

@@ -280,7 +280,7 @@ func (f *Result) NoteRefused() {
 	}
 	f.Receipt.Refused = slices.Compact(slices.Sorted(slices.Values(f.Receipt.Refused)))
 	f.Notes = slices.DeleteFunc(slices.Clone(f.Notes), func(n attempts.Note) bool { return n.Kind == "refused" })
-	f.Note("refused", sandbox.Words(f.Receipt.Refused, f.Receipt.ErrorSummary))
+	f.Note("refused", sandbox.Words(f.Receipt.Refused, f.Receipt.ErrorSummary, f.Receipt.RefusedAgents()))
 }
 
 // Unable is a reviewer that could not be asked, or came to no answer: what that says of its runner.

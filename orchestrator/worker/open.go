@@ -16,6 +16,7 @@ package worker
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -93,7 +94,7 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 	g.trusted = head
 	if o.Isolation == engine.IsolationWorktree {
 		g.origin = attempts.Integration{Branch: "relay/" + o.Epic.ID, From: branch, Base: cmp.Or(o.Begin, head)}
-		return inSlots(newSlotEngine(g)), nil
+		return inSlots(newSlotEngine(g, taken(ctx, g.home, branch, head))), nil
 	}
 	if branch == "" {
 		return nil, &attempts.RefusedError{Reason: "HEAD is detached: commits would belong to no branch", Hint: "git switch -c NAME"}
@@ -101,4 +102,21 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 	c.tree = &worktree.Tree{Repo: g.home, Branch: "refs/heads/" + branch, Records: &worktree.RecordsApart{Repo: g.home}}
 	c.tree.User.Also = func(p string) bool { return worktree.OwnRecordFile(g.home.Root(), p) }
 	return inCheckout(user), nil
+}
+
+// taken returns the newest commit whose content a person has taken: head, or, if relay made its branch or it has none, what it has in
+// common with other branches. It returns "" if there is none, or git does not tell.
+func taken(ctx context.Context, repo *git.Repo, branch, head string) string {
+	if branch != "" && !strings.HasPrefix(branch, "relay/") {
+		return head
+	}
+	out, err := repo.Run(ctx, git.Call{Limit: git.MaxPrinted, Args: []string{
+		"rev-list", "--boundary", head, "--not", "--exclude=relay/*", "--branches", "--exclude=*/relay/*", "--remotes",
+	}})
+	if err == nil && len(out) == 0 {
+		return head
+	}
+	_, common, _ := strings.Cut(string(out), "\n-")
+	common, _, _ = strings.Cut(common, "\n")
+	return common
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"relay/epic"
 	"relay/orchestrator/bench"
@@ -38,7 +37,7 @@ type slotEngine struct {
 	mayAsk func(ctx context.Context, a engine.Attempt) (why string)
 }
 
-func newSlotEngine(g *workspace) *slotEngine {
+func newSlotEngine(g *workspace, mine string) *slotEngine {
 	files, branch := provision.New(g.home, g.o), integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
 	pool := slot.NewPool(g.home, g.o.Worktree.Dir)
 	branch.Additions = len(g.o.Epic.Checks) > 0 || !slices.ContainsFunc(g.o.Epic.Tasks, func(t epic.Task) bool { return len(t.Checks) == 0 })
@@ -52,8 +51,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 	}
 	s.benches = &bench.Benches{
 		Checks: g.checks, Pool: pool, Slots: s.slots, Files: files, Tools: g.guard.Tools, Env: g.guard.CommandEnv,
-		Results: checks.NewCache(), // and branches of relay have what no person has taken
-		Mine:    map[bool]string{true: g.trusted}[g.origin.From != "" && !strings.HasPrefix(g.origin.From, "relay/")],
+		Results: checks.NewCache(), Mine: mine,
 	}
 	s.merger = &merge.Merger{
 		Home: g.home, Options: g.o, Branch: branch, Guard: guard, Config: g.guard.Tools, Tasks: s.branches, Work: mergeWork{s},

@@ -59,6 +59,8 @@ func (r *ruleset) setCaches(s *Sandbox, home string, works bool) {
 	folder := filepath.Join(s.State, "caches", filepath.Base(s.Slots))
 	own, others := filepath.Join(folder, "checks"), []string(nil)
 	switch {
+	case slices.Contains(r.process.Allow, Logins): // without network, packages from an earlier trial would count as those of logins
+		own = filepath.Join(folder, "logins")
 	case r.process.Allow != nil: // agents' code has written the others, and a trial that is allowed more may leave what one without lacks
 		own = filepath.Join(folder, map[bool]string{true: "bare", false: "trials"}[len(r.process.Allow) == 0])
 	case !works: // with what set-up has downloaded

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"relay/epic/each"
 	"relay/epic/pattern"
 )
 
@@ -32,7 +33,7 @@ var refusals = regexp.MustCompile(`(?:^|[\s'"‘“(=])` + pathForm + `['"’”
 
 const (
 	pathForm = `(/[^\s'"‘’“”:,;()<>|*?$\\]*[^\s'"‘’“”:,;()<>|*?$\\.])`
-	reason   = `(?i:permission denied|read-only file system|operation not permitted|(no such file or directory|connection refused|ENOENT))`
+	reason   = `(?i:permission denied|read-only file system|operation not permitted|no space left on device|(no such file or directory|connection refused|ENOENT))`
 )
 
 // places matches the folder that a setting opens for a path: that of one tool, or a socket.
@@ -60,9 +61,9 @@ func Refused(w *Wall, home, root string, outputs ...string) (paths []string) {
 		text, _ := io.ReadAll(io.LimitReader(f, mostRead))
 		_ = f.Close()
 		for _, m := range refusals.FindAllStringSubmatch(strings.ReplaceAll(string(text), `\n`, "\n"), -1) { // a transcript is JSON
-			path, missing := cmp.Or(m[1], m[4], m[5]), cmp.Or(m[2], m[3], m[5]) != ""
-			unnamed = unnamed || path == "" && !missing
-			real := keptFrom(w, path, missing)
+			path, missing, full := cmp.Or(m[1], m[4], m[5]), cmp.Or(m[2], m[3], m[5]) != "", strings.Contains(m[0], "o space left")
+			unnamed = unnamed || path == "" && !missing && !full
+			real := keptFrom(w, cmp.Or(path, map[bool]string{true: "/tmp"}[full]), missing, full)
 			if path = real; real == "" {
 				continue
 			}
@@ -82,13 +83,14 @@ func Refused(w *Wall, home, root string, outputs ...string) (paths []string) {
 	return paths
 }
 
-// keptFrom returns a path without links if the rules keep a process from it and the user could use it; else "".
-func keptFrom(w *Wall, path string, missing bool) string {
+// keptFrom returns a path without links if the rules keep a process from it and the user could use it; else "". If the place of the path is
+// full, it returns the private folder that the path is in.
+func keptFrom(w *Wall, path string, missing, full bool) string {
 	if path == "" {
 		return ""
 	}
 	path = filepath.Clean(path) // a folder above has a setting of its own
-	near, mode := path, Writable
+	near, mode, folder := path, Writable, ""
 	for near != "/" && unix.Access(near, unix.F_OK) != nil {
 		near = filepath.Dir(near)
 	}
@@ -96,8 +98,11 @@ func keptFrom(w *Wall, path string, missing bool) string {
 	path = real + path[len(near):]
 	for _, r := range w.Rules { // each after those of the folders above
 		if strings.HasPrefix(path+"/", strings.TrimSuffix(r.Path, "/")+"/") {
-			mode = r.Mode
+			mode, folder = r.Mode, r.Path
 		}
+	}
+	if full {
+		return map[bool]string{true: folder}[mode == Private && w.Wraps()]
 	}
 	seen := mode == Hidden && real == path || (mode == Hidden || mode == ReadOnly) && !missing && unix.Access(real, unix.W_OK) == nil
 	if err != nil || !seen {
@@ -106,17 +111,21 @@ func keptFrom(w *Wall, path string, missing bool) string {
 	return path
 }
 
-// Settings returns the line of the configuration that allows what was refused; "": there is none. It leaves out guarded paths.
-func Settings(refused []string) string {
+// Settings returns the line of the configuration that allows what was refused; "": there is none. It leaves out guarded paths. Hosts in
+// agents were refused to no check.
+func Settings(refused []string, agents ...string) string {
 	var set []string
-	for _, setting := range []string{"sandbox_sockets: [$]", "sandbox_write: [$]", "sandbox_network: {checks: [$]}", "sandbox_logins: true"} {
+	for _, setting := range []string{"sandbox_sockets: [$]", "sandbox_write: [$]", "sandbox_network: {checks: [$]}", "sandbox_network: {agents: [$]}", "sandbox_logins: true"} {
 		name, _, _ := strings.Cut(setting, ":")
-		list := slices.DeleteFunc(slices.Clone(refused), func(path string) bool { return settingOf(path) != name })
+		list := slices.DeleteFunc(slices.Clone(refused), func(path string) bool {
+			return settingOf(path) != name || isHost(path) && slices.Contains(agents, path) != strings.Contains(setting, "agents")
+		})
 		if len(list) > 0 {
 			set = append(set, strings.Replace(setting, "$", strings.Join(list, ", "), 1))
 		}
 	}
-	return strings.TrimSuffix("relay: {"+strings.Join(set, ", ")+"}", "relay: {}")
+	line := strings.Replace(strings.Join(set, ", "), "]}, sandbox_network: {", "], ", 1) // one key for both
+	return strings.TrimSuffix("relay: {"+line+"}", "relay: {}")
 }
 
 // settingOf returns the setting that allows a path or host; "": there is none.
@@ -136,11 +145,14 @@ func settingOf(path string) string {
 
 func isSocket(path string) bool { return strings.HasSuffix(path, ".sock") }
 
-// Words says what the sandbox refuses, and which settings allow that; "" if no path is named, or told says so already.
-func Words(refused []string, told string) string {
-	named := slices.DeleteFunc(slices.Clone(refused), func(path string) bool { return path == Unnamed })
+// bounded are the folders of which a process has its own, which can only be full: see [privateSize].
+var bounded = map[string]string{"/tmp": " for more than 1 GiB", "/var/tmp": " for more than 1 GiB", "/dev/shm": " for more than 1 GiB"}
+
+// Words says what the sandbox refuses, and which settings allow that, as [Settings]; "" if no path is named, or told says so already.
+func Words(refused []string, told string, agents []string) string {
+	named := each.Where(refused, func(path string) (string, bool) { return path + bounded[path], path != Unnamed })
 	const allows = "; to allow that: "
-	said := strings.TrimSuffix("the sandbox refuses "+strings.Join(named, ", ")+allows+Settings(refused), allows)
+	said := strings.TrimSuffix("the sandbox refuses "+strings.Join(named, ", ")+allows+Settings(refused, agents...), allows)
 	if len(named) == 0 || strings.Contains(told, said) {
 		return ""
 	}

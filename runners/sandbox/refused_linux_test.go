@@ -71,6 +71,43 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A process that fills its own /tmp is told which setting gives it the user's. It is not for another disk that is full, or without a /tmp
+// of its own.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	for kind, box := range boxes(t) {
+		s := newStage(t)
+		box := *box
+		box.Place = s.place
+		wall, err := box.Wall(sandbox.Process{Role: sandbox.Check, Dir: filepath.Join(s.place.Slots, "1"), Env: s.env()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if box.Allows([]string{"/tmp"}) != (kind == sandbox.Landlock) {
+			t.Errorf("%s: the settings allow /tmp", kind)
+		}
+		if box.Write = []string{"/tmp"}; !box.Allows([]string{"/tmp"}) {
+			t.Errorf("%s: the settings do not allow /tmp", kind)
+		}
+		for said, want := range map[string]string{
+			"cat: write error: No space left on device":             "the sandbox refuses /tmp for more than 1 GiB; to allow that: relay: {sandbox_write: [/tmp]}",
+			"write /dev/shm/a/b: no space left on device":           "the sandbox refuses /dev/shm for more than 1 GiB",
+			"Error: ENOSPC: no space left on device, open '/srv/x'": "",
+		} {
+			out := filepath.Join(t.TempDir(), "out")
+			if err := os.WriteFile(out, []byte(said), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if kind == sandbox.Landlock {
+				want = ""
+			}
+			if got := sandbox.Words(sandbox.Refused(wall, "/home/x", s.place.Root, out), "", nil); got != want {
+				t.Errorf("%s: %s: got %q, want %q", kind, said, got, want)
+			}
+		}
+	}
+}
+
 // Settings open the folder of a tool or a socket. They open no keys, nothing that starts programs, and nothing of the system or of relay.
 func TestSettings(t *testing.T) {
 	t.Parallel()
@@ -83,10 +120,10 @@ func TestSettings(t *testing.T) {
 	if got := sandbox.Settings(guarded); got != "" {
 		t.Errorf("guarded: got %q", got)
 	}
-	got := sandbox.Words([]string{"~/.m2", "/run/docker.sock", "~/.ssh", "~/go/pkg", sandbox.Unnamed, "/var/data"}, "")
+	got := sandbox.Words([]string{"~/.m2", "/run/docker.sock", "~/.ssh", "~/go/pkg", sandbox.Unnamed, "/var/data"}, "", nil)
 	want := "the sandbox refuses ~/.m2, /run/docker.sock, ~/.ssh, ~/go/pkg, /var/data; " +
 		"to allow that: relay: {sandbox_sockets: [/run/docker.sock], sandbox_write: [~/.m2, ~/go/pkg, /var/data]}"
-	if got != want || sandbox.Words([]string{"~/.m2"}, "log: "+sandbox.Words([]string{"~/.m2"}, "")) != "" {
+	if got != want || sandbox.Words([]string{"~/.m2"}, "log: "+sandbox.Words([]string{"~/.m2"}, "", nil), nil) != "" {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -293,7 +293,7 @@ func (r *ruleset) reveal(paths ...string) {
 // mode returns the mode of a path, by the rule for it or for the nearest folder above.
 func (r *ruleset) mode(path string) Mode {
 	for {
-		if mode, ok := r.modes[path]; ok || path == "/" {
+		if mode, ok := r.modes[path]; ok || path == filepath.Dir(path) { // also a relative one ends
 			return mode
 		}
 		path = filepath.Dir(path)

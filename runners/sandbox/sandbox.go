@@ -111,8 +111,11 @@ type Process struct {
 	Write    []string // what it may write besides
 }
 
+// All stands for all commands that are [Sandbox.Outside].
+const All = "all commands"
+
 func (s *Sandbox) isOutside(p Process) bool {
-	return p.Role.IsCommand() && slices.Contains(s.Outside, p.Run)
+	return p.Role.IsCommand() && (slices.Contains(s.Outside, p.Run) || slices.Contains(s.Outside, All))
 }
 
 // Wall returns the wall for a process; nil if it has none. It fails if a wall is required and there is none.
@@ -168,17 +171,19 @@ func (s *Sandbox) Allows(refused []string) bool {
 			host, port, _ := strings.Cut(path, ":")
 			return w.Alone && !listed(w.Hosts, host, cmp.Or(port, "443"))
 		}
-		return path == Logins && !s.Logins || settingOf(path) != "" && keptFrom(w, strings.Replace(path, "~", s.Home, 1), isSocket(path)) != ""
+		return path == Logins && !s.Logins || settingOf(path) != "" && keptFrom(w, strings.Replace(path, "~", s.Home, 1), isSocket(path), bounded[path] != "") != ""
 	})
 }
 
 // Title begins the first argument of bubblewrap. The folder where the user typed the command follows it.
 const Title = "relay-sandbox:"
 
-// Posture says in one line what holds the processes of a run with agents of these CLIs.
+// Posture says in one line what holds the processes of a run with agents of these CLIs; "" if the user wants no sandbox.
 func (s *Sandbox) Posture(clis ...string) string {
 	holds, unknown := string(s.Kind), []string{}
 	switch {
+	case s.Setting == Off:
+		return ""
 	case s.Kind == None:
 		return "none: " + s.Why
 	case s.Kind == Seatbelt && s.Setting == Require:

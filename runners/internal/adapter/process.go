@@ -74,7 +74,7 @@ func (w *Process) Run(parent context.Context) (ProcessEnd, error) {
 	go func() { done <- p.Wait() }()
 	e := ProcessEnd{Exit: w.wait(ctx, done, stop, seen)}
 	if e.Exit.Barred {
-		return e, fmt.Errorf("%s does not start in the sandbox: %s: %w", w.Command.Argv[0], sandbox.Words(strings.Fields(e.Exit.Refused), ""), fs.ErrPermission)
+		return e, fmt.Errorf("%s does not start in the sandbox: %s: %w", w.Command.Argv[0], sandbox.Words(strings.Fields(e.Exit.Refused), "", strings.Fields(e.Exit.Refused)), fs.ErrPermission)
 	}
 	if e.Exit.Stopped {
 		if e.Cause = context.Cause(ctx); e.Cause == nil {

@@ -106,6 +106,9 @@ func runChecks(ctx context.Context, c *checkup) {
 			c.add(Warn, "checks", t.Check.Name+" is written for bash, and sh runs it: bash is not on the PATH", "install bash, or write it for sh")
 		}
 	}
+	if tried.Logins {
+		c.add(Warn, "sandbox", strings.TrimPrefix(bench.LoginsGiven, "sandbox: "), "to give them at once, in "+configs.LocalFile+":\n"+sandbox.Settings([]string{sandbox.Logins}))
+	}
 	if refused := slices.Compact(slices.Sorted(slices.Values(tried.Refused))); sandbox.Settings(refused) != "" {
 		c.add(Warn, "sandbox", "it refuses "+plaintext.Listed(refused), "to allow that, in "+configs.LocalFile+":\n"+sandbox.Settings(refused))
 	}

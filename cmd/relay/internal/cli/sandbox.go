@@ -53,11 +53,7 @@ func inHome(p *project.Project, paths []string) []string {
 
 // Posture says in one line what holds the processes of work on tasks; "" if the user wants no sandbox.
 func Posture(ctx context.Context, p *project.Project, tasks []epic.Task) string {
-	box := Sandbox(ctx, p)
-	if box.Setting == sandbox.Off {
-		return ""
-	}
-	return box.Posture(clis(p, tasks)...)
+	return Sandbox(ctx, p).Posture(clis(p, tasks)...)
 }
 
 // CheckSandbox fails if the user requires a sandbox and none starts, or none for an agent that tasks may be given to.

@@ -171,6 +171,7 @@ func (c candidate) test(ctx context.Context) (before []string, err error) {
 		})
 		o.Epic = &all
 	}
+	c.flags.App.Warn(session.AsLastRun(ctx, c.project, &o)...)
 	open, err := o.EngineFactory()
 	if err != nil {
 		return nil, err

@@ -13,7 +13,9 @@ import (
 	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/trust"
+	"relay/epic/each"
 	"relay/epic/plaintext"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/notify"
 	"relay/orchestrator/view"
 	"relay/runners/process"
@@ -43,7 +45,8 @@ func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Cont
 		return ctx, nil, errors.Join(err, t.Guardian.Close())
 	}
 	c := &command{app: a, guardian: t.Guardian, until: until, sleep: func() {}}
-	c.bare, c.last = ranBare(ctx, t.Project)
+	c.last, c.bare = lastRun(ctx, t.Project)
+	c.last = each.Where(c.last, func(text string) (string, bool) { return text + ": in the last run", text == bench.LoginsGiven })
 	if t.Project.Config.Relay.InhibitSleep {
 		c.sleep = cli.HoldAwake(ctx, a.Environ, "relay work: "+what)
 	}

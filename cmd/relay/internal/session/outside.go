@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
@@ -20,14 +21,33 @@ import (
 	"relay/runners/sandbox"
 )
 
-// ranBare reports whether the last run of this checkout that ended had no sandbox, or commands outside of it, which may need what it
-// refuses. It returns besides what that run said of the logins that it gave to set-up.
-func ranBare(ctx context.Context, p *project.Project) (bare bool, said []string) {
+// outsideNow begins what a run says of each command that has to run outside of the sandbox.
+const outsideNow = "sandbox: outside in this run, as it fails only inside: "
+
+// lastRun returns what the last run of this checkout that ended said, and whether it had no sandbox, or commands outside of it, which may
+// need what that refuses.
+func lastRun(ctx context.Context, p *project.Project) (notes []string, bare bool) {
 	var last report.Report
 	text, err := os.ReadFile(filepath.Join(project.LastEnded(ctx, p), "report.json"))
 	_ = json.Unmarshal(text, &last) // what cannot be read tells of no sandbox
-	said = each.Where(last.Notes, func(n view.Note) (string, bool) { return n.Text + ": in the last run", n.Text == bench.LoginsGiven })
-	return err == nil && !slices.ContainsFunc(last.Runs, func(r view.OneRun) bool { return r.Sandbox != "" }), said
+	notes = each.Of(last.Notes, func(n view.Note) string { return n.Text })
+	return notes, err == nil && !slices.ContainsFunc(last.Runs, func(r view.OneRun) bool { return r.Sandbox != "" })
+}
+
+// AsLastRun has set-up and the checks of the epic run outside of the sandbox as in the last run, and returns what to say of it.
+func AsLastRun(ctx context.Context, p *project.Project, o *orchestrator.Options) (remarks []string) {
+	box := cli.Sandbox(ctx, p)
+	notes, bare := lastRun(ctx, p)
+	if !bare || !box.Holds("") || box.Setting != sandbox.Auto {
+		return nil
+	}
+	list := slices.Concat([]string{sandbox.All}, o.Worktree.Setup, each.Of(o.Epic.Checks, func(c epic.Check) string { return c.Run }))
+	some := strings.Contains(strings.Join(notes, "\n"), outsideNow)
+	box.Outside = each.Where(list, func(run string) (string, bool) {
+		named := slices.ContainsFunc(notes, func(text string) bool { return strings.HasPrefix(text+": ", outsideNow+run+": ") })
+		return run, named || run == sandbox.All && !some
+	})
+	return each.Of(box.Outside, func(run string) string { return "outside of the sandbox, as in the last run: " + run })
 }
 
 // tryInside has the set-up and the checks that fail only in the sandbox run outside until this relay work ends, if the last run was bare.
@@ -38,18 +58,14 @@ func tryInside(ctx context.Context, s *session, o *orchestrator.Options) (remark
 		return nil
 	}
 	if o.Isolation != engine.IsolationWorktree { // a trial would change the checkout before the run begins
-		list := s.plan.Epic.Checks
-		for _, t := range s.plan.Epic.Tasks {
-			list = slices.Concat(list, t.Checks)
-		}
-		box.Outside = each.Of(list, func(c epic.Check) string { return c.Run })
+		box.Outside = []string{sandbox.All}
 		return []string{"sandbox: checks run outside in this run, as the last run had none; relay check --run tries them inside"}
 	}
 	s.command.say("trying set-up and checks in the sandbox, which did not hold all of the last run")
 	found := onlyInside(ctx, s, o, box)
 	box.Outside = each.Of(found, func(f failing) string { return f.command })
 	for _, f := range found {
-		remarks = append(remarks, "sandbox: outside in this run, as it fails only inside: "+f.command+plaintext.Fit(f.why, 300))
+		remarks = append(remarks, outsideNow+f.command+plaintext.Fit(f.why, 300))
 	}
 	if len(found) > 0 {
 		remarks = append(remarks, "sandbox: these run outside until relay.sandbox_write and relay.sandbox_sockets, in your own "+

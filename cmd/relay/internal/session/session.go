@@ -125,14 +125,11 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	options.Telemetry = telemetry.Configure(s.o.App.Lookup)
 	options.Remarks = append(options.Telemetry.Problems, s.remarks...)
 	box := cli.Sandbox(ctx, s.project)
-	if options.Allowed = box.Allows; box.Holds("") {
-		options.HeldBy = string(box.Kind)
-	}
 	if posture := cli.Posture(ctx, s.project, s.plan.Epic.Tasks); posture != "" {
 		options.Remarks = append(append(options.Remarks, append(s.command.last, "sandbox: "+posture)...), tryInside(ctx, s, &options)...)
 	}
-	if options.Isolation == engine.IsolationWorktree && len(box.Outside) > 0 { // so the next run tries these again
-		options.HeldBy = ""
+	if box.Holds("") && (options.Isolation != engine.IsolationWorktree || len(box.Outside) == 0) { // else the next run tries these again
+		options.HeldBy = string(box.Kind)
 	}
 	options.Until = s.command.until
 	options.Spent = s.before
