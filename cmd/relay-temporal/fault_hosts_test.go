@@ -151,7 +151,7 @@ func TestFaultTwoDeciders(t *testing.T) {
 	s := newSite(t, "settings-before", "")
 	s.must(os.CopyFS(s.path("other/project"), os.DirFS(s.path("project"))))
 	s.must(os.CopyFS(s.path("other/home"), os.DirFS(s.path("home"))))
-	other := &site{t: t, dir: s.path("other"), step: "none", procs: map[string]*exec.Cmd{}}
+	other := &site{t: t, dir: s.path("other"), step: "none", jobs: "2", procs: map[string]*exec.Cmd{}}
 	other.must(os.Rename(other.path("project/agent.sh"), other.path("project/another.sh")))
 	settings := strings.ReplaceAll(other.read("project/.agents.yml"), "agent.sh", "another.sh")
 	other.must(os.WriteFile(other.path("project/.agents.yml"), []byte(settings), 0o600))

@@ -24,6 +24,7 @@ type site struct {
 	dir     string
 	step    string
 	address string
+	jobs    string
 	procs   map[string]*exec.Cmd
 }
 
@@ -81,7 +82,7 @@ exit $code
 
 func newSite(t *testing.T, step, settings string) *site {
 	t.Helper()
-	s := &site{t: t, dir: t.TempDir(), step: step, procs: map[string]*exec.Cmd{}}
+	s := &site{t: t, dir: t.TempDir(), step: step, jobs: "2", procs: map[string]*exec.Cmd{}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	s.must(err)
 	s.address = l.Addr().String()
@@ -162,7 +163,7 @@ func (s *site) run(name string, args ...string) string {
 // start starts the server, the worker of a host, or by any other name relay at work with more environment.
 func (s *site) start(name string, env ...string) {
 	s.t.Helper()
-	cmd := s.command("home", "relay-temporal", "work", "--jobs", "2")
+	cmd := s.command("home", "relay-temporal", "work", "--jobs", s.jobs)
 	switch {
 	case name == "server":
 		cmd = s.command("home", os.Getenv(serverVariable), "--listen", s.address, "--db", s.path("temporal.db"))

@@ -112,7 +112,7 @@ func used(pid int) (seconds, megabytes float64) {
 	return seconds, math.Round(megabytes / 1024)
 }
 
-// TestMeasureRun has a run of many small tasks on two hosts.
+// TestMeasureRun has a run of many small tasks on two hosts: what each hundred of them costs, and what is left at the end.
 func TestMeasureRun(t *testing.T) { //nolint:paralleltest // it is measured alone
 	many := measured(t)
 	s := newSite(t, "none", "")
@@ -121,25 +121,53 @@ func TestMeasureRun(t *testing.T) { //nolint:paralleltest // it is measured alon
 		plan += fmt.Sprintf("  T%d: {title: Task %d, checks: [test -f T%d.txt]}\n", i+1, i+1, i+1)
 	}
 	s.must(write(s.path("project/.agents-os/relay/epic.yml"), plan))
-	for _, part := range []string{"server", "build1", "build2"} {
+	s.must(os.Remove(s.path("git/git"))) // it costs, too
+	s.jobs = "4"
+	for home, more := range map[string]string{
+		"home": "hosts: [{name: build1, jobs: 2}, {name: build2, jobs: 2}]", "build1": "host: {name: build1}", "build2": "host: {name: build2}",
+	} {
+		text := fmt.Sprintf("remote: %s\ntemporal: {address: '%s'}\n%s\n", s.path("remote.git"), s.address, more)
+		s.must(os.WriteFile(s.path(home+"/.config/relay/machines.yml"), []byte(text), 0o600))
+	}
+	for _, part := range []string{"server", "build1", "build2", "decider"} {
 		s.start(part)
 	}
-	began := time.Now()
-	s.start("decider")
-	pid := s.procs["decider"].Process.Pid
-	var seconds, megabytes float64
-	s.await("the end", func() bool {
-		if now, high := used(pid); high > 0 {
-			seconds, megabytes = now, high
+	began, before, done, ended := time.Now(), s.parts(), 0, false
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for !ended {
+		<-tick.C
+		now, so := s.parts(), strings.Count(s.read("decider.log"), " completed in ")
+		if ended = s.exited("decider"); ended {
+			now["decider"] = before["decider"] // what it used for its end is not known
 		}
-		return s.exited("decider") || time.Since(began) > 110*time.Second
-	})
-	done := strings.Count(s.read("decider.log"), " completed in ")
-	t.Logf("%d of %d tasks in %.1f s; decider %.1f s of CPU, %.0f MB; database %d KB", done, many, time.Since(began).Seconds(), seconds, megabytes, size(s.path("temporal.db"))>>10)
-	for _, name := range []string{"server", "build1", "build2"} {
-		seconds, megabytes := used(s.procs[name].Process.Pid)
-		t.Logf("%s: %.1f s of CPU with its children, %.0f MB", name, seconds, megabytes)
+		if so-done < measuredParts && !ended || so == done {
+			continue
+		}
+		text := fmt.Sprintf("%d to %d, at %.0f s:", done+1, so, time.Since(began).Seconds())
+		for _, name := range []string{"decider", "build1", "build2", "server"} {
+			text += fmt.Sprintf(" %s %.3f s of CPU each, %.0f MB;", name, (now[name].seconds-before[name].seconds)/float64(so-done), now[name].megabytes)
+		}
+		t.Log(text, "database", size(s.path("temporal.db"))>>10, "KB, remote", size(s.path("remote.git"))>>10, "KB")
+		before, done = now, so
 	}
+	refs := strings.Fields(s.run("git", "-C", s.path("remote.git"), "for-each-ref", "--format=%(refname)"))
+	t.Logf("%d of %d tasks in %.0f s; it ended with %d; refs left: %v", done, many, time.Since(began).Seconds(), s.ended("decider"), refs)
+}
+
+// measuredParts is how many tasks are measured together.
+const measuredParts = 100
+
+type part struct{ seconds, megabytes float64 }
+
+// parts returns what each process has used, with its children that have ended.
+func (s *site) parts() map[string]part {
+	all := map[string]part{}
+	for name, cmd := range s.procs {
+		seconds, megabytes := used(cmd.Process.Pid)
+		all[name] = part{seconds, megabytes}
+	}
+	return all
 }
 
 // TestMeasureOrders has a worker take many orders for which nothing is to be done: what the way costs.
