@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/netip"
 	"os"
@@ -52,10 +51,7 @@ func parse(args []string) (o options, err error) {
 		return o, err
 	}
 	at, err := netip.ParseAddrPort(o.listen)
-	set := 0
-	for _, file := range []string{o.ca, o.crt, o.key} {
-		set += min(len(file), 1)
-	}
+	some, all := o.ca+o.crt+o.key != "", o.ca != "" && o.crt != "" && o.key != ""
 	switch {
 	case flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
@@ -63,9 +59,9 @@ func parse(args []string) (o options, err error) {
 		err = errors.New("--db is missing: the file that keeps orders and results")
 	case err != nil:
 		err = fmt.Errorf("--listen %s: want IP:PORT", o.listen)
-	case set != 0 && set != 3:
+	case some && !all:
 		err = errors.New("--tls-ca, --tls-cert and --tls-key belong together: relay-temporal certs DIR makes them")
-	case set == 0 && !at.Addr().IsLoopback() && !o.insecure:
+	case !some && !at.Addr().IsLoopback() && !o.insecure:
 		err = fmt.Errorf("--listen %s without TLS lets everybody who reaches it control the hosts: relay-temporal certs DIR makes certificates", o.listen)
 	}
 	return o, err
@@ -118,13 +114,4 @@ func announce(listen string) {
 			return
 		}
 	}
-}
-
-// exists reports whether a file is there.
-func exists(path string) (bool, error) {
-	_, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
 }

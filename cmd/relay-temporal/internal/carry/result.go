@@ -56,23 +56,21 @@ func (s *Store) PushResult(ctx context.Context, epicID string, o order.Order, d 
 	if err := s.keepBack(ctx, o, &d, commits, &m); err != nil {
 		return m, err
 	}
-	w := writer{ref: ResultRef(o.ID), message: "Result " + o.String(), parents: []string{o.Commit, o.Base}}
+	w := writer{repo: s.Repo, ref: ResultRef(o.ID), message: "Result " + o.String(), parents: []string{o.Commit, o.Base}}
 	if m.Head = r.Head; m.Head != "" {
 		w.parents[1] = m.Head
 	}
 	m.Refs = commits
 	w.parents = append(w.parents, slices.Sorted(maps.Values(commits))...)
-	if err := w.attempt(d, &m); err != nil {
-		w.close()
+	if err := w.attempt(ctx, d, &m); err != nil {
 		return m, err
 	}
 	message, err := order.Encode(m)
 	if err != nil {
-		w.close()
 		return m, err
 	}
 	w.add(messageFile, message)
-	if m.Commit, err = w.commit(ctx, s.Repo); err != nil {
+	if m.Commit, err = w.commit(ctx); err != nil {
 		return m, err
 	}
 	if err := s.push(ctx, m.Commit+":"+w.ref); err != nil {
@@ -147,7 +145,7 @@ var local = []string{
 }
 
 // attempt adds the result and the files of the attempt.
-func (w *writer) attempt(d Done, m *order.Result) error {
+func (w *writer) attempt(ctx context.Context, d Done, m *order.Result) error {
 	rules := plaintext.Cleaner{Line: d.Rules.Text, Block: d.Rules.Text, Own: d.Rules.Text, Most: math.MaxInt}
 	text, err := json.Marshal(plaintext.CleanAll(rules, d.Result))
 	if err != nil {
@@ -169,7 +167,7 @@ func (w *writer) attempt(d Done, m *order.Result) error {
 		if !e.Type().IsRegular() || rel == "changes.patch" && (d.Result.Succeeded() || d.Result.Head == "") {
 			return nil
 		}
-		return w.copy(filesFolder+filepath.ToSlash(rel), path, d.Rules)
+		return w.copy(ctx, filesFolder+filepath.ToSlash(rel), path, d.Rules)
 	})
 }
 
