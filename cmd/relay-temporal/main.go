@@ -137,6 +137,7 @@ The command returns when the worker has heard it. A run gives its orders to othe
 func newWorkerCommand(environ []string) *cobra.Command {
 	var name string
 	var jobs int
+	var labels []string
 	c := &cobra.Command{
 		Use:   "worker --name NAME",
 		Short: "Carry out orders on this machine",
@@ -178,12 +179,13 @@ A second SIGTERM stops that, too. A worker that starts again goes on with what o
 				stop(order.ErrStopped)
 			}()
 			log := temporal.Logger(cmd.ErrOrStderr())
-			w := &temporal.Worker{Name: name, Jobs: max(jobs, 1), Beat: m.Temporal.Beat, Processes: p, Log: log, Drain: drain}
+			w := &temporal.Worker{Name: name, Jobs: max(jobs, 1), Labels: labels, Beat: m.Temporal.Beat, Processes: p, Log: log, Drain: drain}
 			return w.Run(ctx, draining, m)
 		},
 	}
 	c.Flags().StringVar(&name, "name", "", "NAME of this host in machines.yml where the run is (default: host.name of machines.yml here)")
 	c.Flags().IntVarP(&jobs, "jobs", "j", 1, "attempts at a time")
+	c.Flags().StringSliceVar(&labels, "labels", nil, "labels of this host, as in machines.yml where the run is")
 	return c
 }
 

@@ -102,10 +102,34 @@ func (e *Engine) around(ctx context.Context, of engine.Abilities, m *settings.Ma
 			return of, fmt.Errorf("the pre-commit hook cannot be sent to hosts: %w", err)
 		}
 	}
+	if err := e.meet(ctx); err != nil {
+		return of, err
+	}
 	e.Local, e.store = local, store
 	of.Engine, of.Lifecycle = e, lifecycle{of.Lifecycle, e}
 	of.AskFirst = func(may func(ctx context.Context, a engine.Attempt) string) { e.mayAsk = may }
 	return of, nil
+}
+
+// meet asks the workers of all hosts for their labels, which count together with those of machines.yml, if tasks need any. It refuses a need
+// that no host meets.
+func (e *Engine) meet(ctx context.Context) error {
+	var wait sync.WaitGroup
+	for _, one := range e.hosts.list {
+		if len(e.settings.Needs) > 0 {
+			wait.Go(func() {
+				a, _ := Ask(ctx, e.jobs, one.Name, order.Question{What: order.Labels}) // who does not answer adds none
+				one.Labels = append(one.Labels, a.Labels...)
+			})
+		}
+	}
+	wait.Wait()
+	for label := range e.settings.Needs {
+		if !slices.ContainsFunc(e.hosts.list, func(one *host) bool { return one.Has([]string{label}) }) {
+			return &attempts.RefusedError{Reason: "needs: no host has the label " + label, Hint: "relay-temporal worker --labels " + label}
+		}
+	}
+	return nil
 }
 
 // lifecycle also removes from the store what the run has put there.
