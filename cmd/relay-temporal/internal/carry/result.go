@@ -215,13 +215,11 @@ func (s *Store) FetchResult(ctx context.Context, in Incoming) (r engine.Result, 
 		return r, in.lie("the result cannot be read: %v", err)
 	}
 	r.Head, r.Landed = m.Head, "" // the rules for secrets may have hit the name of a commit
-	if err := in.check(&r, parents); err != nil {
-		return engine.Result{}, err
+	if err = in.check(&r, parents); err == nil && r.Succeeded() {
+		err = s.checkWork(ctx, &in, r.Head)
 	}
-	if r.Succeeded() {
-		if err := s.checkWork(ctx, &in, r.Head); err != nil {
-			return engine.Result{}, err
-		}
+	if err != nil {
+		return engine.Result{}, err
 	}
 	for name, commit := range m.Refs {
 		err = errors.Join(err, s.Keep(ctx, name, commit))
@@ -253,11 +251,8 @@ func (in *Incoming) check(r *engine.Result, parents []string) error {
 // checkWork sees where work that is to land begins, and what it changes.
 func (s *Store) checkWork(ctx context.Context, in *Incoming, head string) error {
 	held, err := git.Contains(ctx, s.Repo, head, in.Order.Base)
-	if err != nil {
-		return err
-	}
-	own, err := git.Contains(ctx, s.Repo, head, in.Order.Commit)
-	if err != nil {
+	own, failed := git.Contains(ctx, s.Repo, head, in.Order.Commit)
+	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
 	if !held || own {

@@ -168,7 +168,7 @@ type sent struct {
 const sentFile = "host.json"
 
 // Run implements [engine.Engine].
-func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
+func (e *Engine) Run(ctx context.Context, a engine.Attempt) (r engine.Result, err error) {
 	files := relayfiles.Of(e.o.Dir, a)
 	if a.Ended {
 		return e.attach(ctx, a, files)
@@ -180,7 +180,8 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 	var failed error
 	defer func() { e.hosts.give(host, failed) }()
 	if why := e.mayAsk(ctx, a); why != "" {
-		return ruled(verdict.NotCarriedOut(attempts.Interrupted, why)), nil
+		r.Overrule(verdict.NotCarriedOut(attempts.Interrupted, why))
+		return r, nil
 	}
 	e.begun(order.IDOf(a))
 	contents := order.ContentsOf(e.o, a)
@@ -191,44 +192,32 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 		return e.apart(ctx, fmt.Errorf("the order was not sent to %s: %w", host, err))
 	}
 	note, err := json.Marshal(sent{host, o})
-	if err != nil {
-		return engine.Result{}, err
+	message, wrong := order.Encode(o)
+	if err = errors.Join(err, wrong, files.Note(e.o.Dir, sentFile, string(note))); err != nil {
+		return r, err
 	}
-	if err := files.Note(e.o.Dir, sentFile, string(note)); err != nil {
-		return engine.Result{}, err
-	}
-	message, err := order.Encode(o)
-	if err != nil {
-		return engine.Result{}, err
-	}
-	r, failed, err := e.carryOut(ctx, a, sent{host, o}, message)
+	r, failed, err = e.carryOut(ctx, a, sent{host, o}, message)
 	return r, err
-}
-
-// ruled is the result of an attempt that no host has carried out.
-func ruled(o verdict.Overruling) (r engine.Result) {
-	r.Overrule(o)
-	return r
 }
 
 // apart is what came of an attempt when a host, or the way to it, has failed: the task is not charged, and tried elsewhere. A failure of
 // this machine stays an error.
-func (e *Engine) apart(ctx context.Context, err error) (engine.Result, error) {
+func (e *Engine) apart(ctx context.Context, err error) (r engine.Result, _ error) {
 	_, byGit := errors.AsType[*git.Error](err)
 	_, lied := errors.AsType[*carry.LieError](err)
 	switch {
 	case errors.Is(err, errUnfit): // other tasks may show that a host works again
-		r := ruled(verdict.NoHost(err.Error()))
+		r.Overrule(verdict.NoHost(err.Error()))
 		r.Held = true
-		return r, nil
 	case lied, ctx.Err() == nil && errors.Is(err, ErrUnknown):
-		r := ruled(verdict.NotCarriedOut(attempts.Interrupted, err.Error()))
+		r.Overrule(verdict.NotCarriedOut(attempts.Interrupted, err.Error()))
 		r.Note("host", err.Error())
-		return r, nil
 	case ctx.Err() != nil, byGit, errors.Is(err, ErrUnknown), errors.Is(err, ErrRefused), errors.Is(err, order.ErrVersion):
-		return ruled(verdict.NotCarriedOut(attempts.Interrupted, err.Error())), nil //nolint:nilerr // the result says it
+		r.Overrule(verdict.NotCarriedOut(attempts.Interrupted, err.Error()))
+	default:
+		return r, err
 	}
-	return engine.Result{}, err
+	return r, nil
 }
 
 // need returns what an attempt needs of its host. One that continues a session needs the host that has it.
@@ -296,13 +285,9 @@ func (e *Engine) limits(a engine.Attempt, r *engine.Result) {
 		r.Note("host", fmt.Sprintf("%s is not asked on %s before %s: %s", runner, r.Receipt.Host, until.Format("15:04"), why))
 		return true
 	}
-	unable := r.Unable
-	r.Unable = nil
-	for _, u := range unable {
-		if !verdict.ClassOf(u.Outcome).Limited || !elsewhere(u.Name, &u.ResetAt, u.Why) {
-			r.Unable = append(r.Unable, u)
-		}
-	}
+	r.Unable = slices.DeleteFunc(r.Unable, func(u engine.Unable) bool {
+		return verdict.ClassOf(u.Outcome).Limited && elsewhere(u.Name, &u.ResetAt, u.Why)
+	})
 	if verdict.ClassOf(r.Outcome).Limited && !r.Receipt.AwaitsReview() && elsewhere(a.Runner, &r.ResetAt, r.Receipt.ErrorSummary) {
 		r.Overrule(verdict.NotCarriedOut(attempts.RateLimited, r.Receipt.ErrorSummary+"; tried on another host"))
 	}

@@ -148,11 +148,7 @@ func (h *hosts) open(n need) (list []*host, opens time.Time) {
 func (h *hosts) limit(name, runner string, until time.Time, n need) time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, one := range h.list {
-		if one.Name == name {
-			h.limits[limit{one.Account, runner}] = until
-		}
-	}
+	h.limits[limit{h.of(name).Account, runner}] = until
 	list, opens := h.open(n)
 	if slices.ContainsFunc(list, func(one *host) bool { return one.failed < mostFailures }) {
 		return time.Time{}
@@ -176,29 +172,31 @@ func (h *hosts) slots() (n int) {
 func (h *hosts) drains(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, one := range h.list {
-		if one.Name == name {
-			one.until = time.Now().Add(longestRest)
-		}
-	}
+	h.of(name).until = time.Now().Add(longestRest)
 }
 
 // give gives a job back, of a host that has served or failed.
 func (h *hosts) give(name string, failed error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, one := range h.list {
-		if one.Name != name {
-			continue
-		}
-		if one.busy--; failed == nil {
-			one.failed = 0
-			continue
-		}
+	one := h.of(name)
+	if one.busy--; failed == nil {
+		one.failed = 0
+	} else {
 		one.until = time.Now().Add(min(longestRest, firstRest<<min(one.failed, 10)))
 		one.failed++
 		one.why = failed
 	}
 	close(h.changed)
 	h.changed = make(chan struct{})
+}
+
+// of returns a host; one that is not in the list any more, but has an attempt of an earlier run, is no part of it.
+func (h *hosts) of(name string) *host {
+	for _, one := range h.list {
+		if one.Name == name {
+			return one
+		}
+	}
+	return &host{}
 }

@@ -226,12 +226,7 @@ func compare(version string) (newer bool, err error) {
 		return false, fmt.Errorf("%w: a message of version %q", ErrVersion, version)
 	}
 	if major != ownMajor {
-		where := "here"
-		if major < ownMajor {
-			where = "where the message comes from"
-		}
-		return false, fmt.Errorf("%w: a message of version %s, and this one reads %s; install the same relay on both, the newer one is needed %s",
-			ErrVersion, version, Version, where)
+		return false, fmt.Errorf("%w: a message of version %s, and this one reads %s; install the same relay on both", ErrVersion, version, Version)
 	}
 	return minor > ownMinor, nil
 }

@@ -140,8 +140,10 @@ func Read(environ []string) (*Machines, error) {
 			return refused(wrong)
 		}
 	}
-	if wrong := m.wrongNeed(); wrong != "" {
-		return refused(wrong)
+	for label, globs := range m.Needs {
+		if len(globs) == 0 || slices.ContainsFunc(globs, func(glob string) bool { return !doublestar.ValidatePattern(glob) }) {
+			return refused(fmt.Sprintf("needs: %s must have globs, and well-formed ones: %q", label, globs))
+		}
 	}
 	seen := map[string]bool{}
 	for i := range m.Hosts {
@@ -153,16 +155,6 @@ func Read(environ []string) (*Machines, error) {
 		seen[h.Name] = true
 	}
 	return m, nil
-}
-
-// wrongNeed returns what is wrong with the needs.
-func (m *Machines) wrongNeed() string {
-	for label, globs := range m.Needs {
-		if len(globs) == 0 || slices.ContainsFunc(globs, func(glob string) bool { return !doublestar.ValidatePattern(glob) }) {
-			return fmt.Sprintf("needs: %s must have globs, and well-formed ones: %q", label, globs)
-		}
-	}
-	return ""
 }
 
 // Has reports whether a host has all of the labels.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,16 +121,6 @@ func (w *Worker) orders(ctx context.Context) worker.Worker {
 		return nil, activity.ErrResultPending
 	}, activity.RegisterOptions{Name: activityName})
 	return of
-}
-
-// Logger writes lines of a worker.
-func Logger(out io.Writer) func(format string, args ...any) {
-	var mu sync.Mutex
-	return func(format string, args ...any) {
-		mu.Lock()
-		defer mu.Unlock()
-		_, _ = io.WriteString(out, time.Now().Format("15:04:05 ")+strings.TrimSpace(fmt.Sprintf(format, args...))+"\n")
-	}
 }
 
 // CheckName refuses names of hosts that name no queue.
