@@ -191,7 +191,7 @@ func (h *hosts) give(name string, failed error) {
 	h.changed = make(chan struct{})
 }
 
-// of returns a host; one that is not in the list any more, but has an attempt of an earlier run, is no part of it.
+// of returns a host. One that has an attempt of an earlier run may not be in the list any more.
 func (h *hosts) of(name string) *host {
 	for _, one := range h.list {
 		if one.Name == name {
