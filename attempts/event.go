@@ -356,6 +356,7 @@ type Briefed struct {
 	Bytes     int      `json:"bytes"`
 	Dir       string   `json:"dir,omitempty"`       // folder that the attempt works in, absolute
 	Host      string   `json:"host,omitempty"`      // the machine; "": that of the run
+	Slots     int      `json:"slots,omitempty"`     // attempts at a time on all machines that serve; 0: there is only that of the run
 	Handoff   string   `json:"handoff,omitempty"`   // id of the LedgerSync entry that it quotes
 	Entries   int      `json:"entries,omitempty"`   // LedgerSync entries quoted, with the handoff
 	Documents []string `json:"documents,omitempty"` // names of documents it tells the agent to read

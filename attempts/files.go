@@ -155,10 +155,9 @@ func readSnapshot(fsys durable.FS, name string) (snapshot, error) {
 	return snapshot{stamp: file.Stamp, sum: file.Sum()}, nil
 }
 
-// Restore looks whether somebody else has changed, replaced or removed the store's own files, the whole folder
-// included, puts them back from memory, and names those that had been changed, by their path below the relay folder.
-// It reads nothing when nothing was touched, so it may be called after every attempt. The store can be used as before
-// afterwards, unless it returns an error.
+// Restore looks whether somebody else has changed, replaced or removed the store's own files, the whole folder included, puts them back
+// from memory, and names those that had been changed, by their path below the relay folder. It reads nothing when nothing was touched, so
+// it may be called after every attempt. The store can be used as before afterwards, unless it returns an error.
 func (s *Store) Restore() (tampered []string, err error) {
 	s.disk.Lock()
 	defer s.disk.Unlock()

@@ -55,7 +55,7 @@ func (f *fold) apply(e *Event) {
 		f.jobs = e.RunStarted.Jobs
 		l.Status = RelayStatus{State: "running", PID: e.RunStarted.PID, StartedAt: e.At}
 		l.Waiting, l.Until, l.Chosen, l.Why = nil, e.RunStarted.Until, e.RunStarted.Tasks, ""
-		l.Run, l.Sealed = e.Run, e.RunStarted.Sealed
+		l.Run, l.Sealed, l.Slots = e.Run, e.RunStarted.Sealed, 0
 	case e.RunStopped != nil:
 		l.Waiting, l.Why = nil, e.RunStopped.Why
 		if e.RunStopped.Tip != "" {
@@ -80,6 +80,9 @@ func (f *fold) apply(e *Event) {
 		}
 	case e.Task != "":
 		f.task(e)
+		if e.Briefed != nil {
+			l.Slots = e.Briefed.Slots
+		}
 	}
 }
 

@@ -1,18 +1,15 @@
-// Package attempts is the memory of an epic: every attempt, gate and receipt, as an event log and the ledger folded from it.
+// Package attempts is the memory of an epic: every attempt, gate and receipt, as an event log and the ledger folded from it. The log is
+// the truth while a run is on; attempt-ledger.yml is the fold of it, complete after every clean stop.
 //
-// The log is the truth while a run is on; attempt-ledger.yml is the fold of it, complete after every clean stop.
+// Append is one write of one checksummed line, then fdatasync, shared by concurrent tasks; only then does anyone act. The end of an attempt
+// is written at once and shares its sync with the next start (AppendLater): in between nothing is done. The snapshot is replaced
+// atomically, at most 5 % of the time while a run is busy, at once when it is idle or stops, and its hash is logged before it is put in
+// place, which distinguishes an edit by somebody else from relay's own write. When the logs are undamaged the ledger is folded from them,
+// and the YAML is not parsed; otherwise the YAML is the base. After a failed write nothing more is started, and no fsync is tried twice.
 //
-// Append is one write of one checksummed line, then fdatasync, shared by concurrent tasks; only then does anyone act. The end of
-// an attempt is written at once and shares its sync with the next start (AppendLater): in between nothing is done. The snapshot
-// is replaced atomically, at most 5 % of the time while a run is busy, at once when it is idle or stops, and its hash is logged
-// before it is put in place, which distinguishes an edit by somebody else from relay's own write. When the logs are undamaged the
-// ledger is folded from them, and the YAML is not parsed; otherwise the YAML is the base. After a failed write nothing more is
-// started, and no fsync is tried twice.
-//
-// An [Event] is a line of the log. A [Ledger] is what the events add up to: a [TaskRecord] for each task, with its attempts, and the
-// state of the epic and its last run. Three types give access to a Ledger. A [Store] appends events and keeps attempt-ledger.yml: a run
-// has one, under the lock. A [View] is read once, without the lock, and writes nothing. A [Memory] consists of given events and has no
-// files.
+// An [Event] is a line of the log. A [Ledger] is what the events add up to: a [TaskRecord] for each task, with its attempts, and the state
+// of the epic and its last run. Three types give access to a Ledger. A [Store] appends events and keeps attempt-ledger.yml: a run has one,
+// under the lock. A [View] is read once, without the lock, and writes nothing. A [Memory] consists of given events and has no files.
 //
 // Inside, a fold adds events to a Ledger, and updates a progress: the states of the tasks, which depend on each other. A history reads
 // the logs of all runs into a fold. A contents compares that with attempt-ledger.yml: Open, Read, Accept, Repair and Validate begin with
@@ -57,6 +54,7 @@ type Ledger struct {
 	// Regressed are the checks of completed tasks, and of the epic, that fail on the tip of the newest run that has one.
 	Regressed []string
 	Sealed    string // what its tasks are measured by, as in RunStarted
+	Slots     int    // attempts at a time on the machines that serve the newest run; 0: unknown
 
 	Paused time.Time            // since when a person has the newest run start nothing new; zero: it goes on
 	Held   map[string]time.Time // tasks whose attempt a person has stopped: the newest run does not try them again

@@ -13,8 +13,7 @@ type Reviewed struct {
 	Split    bool      `json:"split,omitempty" yaml:"split,omitempty"`                    // some approve and others do not
 	Opinions []Opinion `json:"said,omitempty" yaml:"said,omitempty" max:"1000" most:"50"` // in the last round
 	Missing  []Missing `json:"missing,omitempty" yaml:"missing,omitempty" max:"1000" most:"20"`
-	// Earlier and Answer are what prompts quoted of the round before; kept only while some are missing, who must be
-	// asked the same.
+	// Earlier and Answer are what prompts quoted of the round before; kept only while some are missing, who must be asked the same.
 	Earlier  string          `json:"earlier,omitempty" yaml:"earlier,omitempty" text:"block"`
 	Answer   string          `json:"answer,omitempty" yaml:"answer,omitempty" text:"block"`
 	Deferred []review.Raised `json:"deferred,omitempty" yaml:"deferred,omitempty" max:"1000" most:"50"`

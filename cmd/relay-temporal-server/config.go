@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"net"
 	"net/netip"
 	"os"
@@ -43,8 +44,8 @@ func prepare(sql *config.SQL) error {
 	if err := os.MkdirAll(filepath.Dir(sql.DatabaseName), 0o700); err != nil {
 		return err
 	}
-	there, err := exists(sql.DatabaseName)
-	if err == nil && !there {
+	_, err := os.Stat(sql.DatabaseName)
+	if errors.Is(err, fs.ErrNotExist) {
 		err = schema.SetupSchema(sql)
 	}
 	ns, failed := schema.NewNamespaceConfig(clusterName, namespace, false, nil)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/netip"
 	"os"
@@ -52,10 +51,7 @@ func parse(args []string) (o options, err error) {
 		return o, err
 	}
 	at, err := netip.ParseAddrPort(o.listen)
-	set := 0
-	for _, file := range []string{o.ca, o.crt, o.key} {
-		set += min(len(file), 1)
-	}
+	some, all := o.ca+o.crt+o.key != "", o.ca != "" && o.crt != "" && o.key != ""
 	switch {
 	case flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
@@ -63,9 +59,9 @@ func parse(args []string) (o options, err error) {
 		err = errors.New("--db is missing: the file that keeps orders and results")
 	case err != nil:
 		err = fmt.Errorf("--listen %s: want IP:PORT", o.listen)
-	case set != 0 && set != 3:
+	case some && !all:
 		err = errors.New("--tls-ca, --tls-cert and --tls-key belong together: relay-temporal certs DIR makes them")
-	case set == 0 && !at.Addr().IsLoopback() && !o.insecure:
+	case !some && !at.Addr().IsLoopback() && !o.insecure:
 		err = fmt.Errorf("--listen %s without TLS lets everybody who reaches it control the hosts: relay-temporal certs DIR makes certificates", o.listen)
 	}
 	return o, err
@@ -86,14 +82,10 @@ func run(args []string) error {
 		return err
 	}
 	logger := log.NewZapLogger(log.BuildZapLogger(log.Config{Level: "error"}))
-	claims, err := authorization.GetClaimMapperFromConfig(&c.Global.Authorization, logger)
-	if err != nil {
-		return err
-	}
 	server, err := temporal.NewServer(
 		temporal.WithConfig(c), temporal.ForServices(temporal.DefaultServices), temporal.WithStaticHosts(hosts), temporal.WithLogger(logger),
 		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
-		temporal.WithClaimMapper(func(*configuration) authorization.ClaimMapper { return claims }),
+		temporal.WithClaimMapper(func(*configuration) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
 		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{dynamicconfig.HistoryCacheHostLevelMaxSize.Key(): historyCache}),
 		temporal.InterruptOn(temporal.InterruptCh()),
 	)
@@ -118,13 +110,4 @@ func announce(listen string) {
 			return
 		}
 	}
-}
-
-// exists reports whether a file is there.
-func exists(path string) (bool, error) {
-	_, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
 }

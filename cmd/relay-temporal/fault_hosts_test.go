@@ -5,17 +5,25 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"go.temporal.io/api/proxy"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 
 	"relay/cmd/relay-temporal/internal/order"
 )
@@ -225,5 +233,40 @@ func (s *site) fill() {
 		} else {
 			s.must(err)
 		}
+	}
+}
+
+// The server answers when a worker connects, and fails when the worker starts: it starts again, and serves.
+func TestFaultFirstStart(t *testing.T) {
+	t.Parallel()
+	needsServer(t)
+	s := newSite(t, "none", "")
+	s.start("server")
+	behind, err := grpc.NewClient(s.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	s.must(err)
+	t.Cleanup(func() { _ = behind.Close() })
+	front, err := proxy.NewWorkflowServiceProxyServer(proxy.WorkflowServiceProxyOptions{Client: workflowservice.NewWorkflowServiceClient(behind)})
+	s.must(err)
+	var starts atomic.Int32
+	server := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, in any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		if strings.HasSuffix(info.FullMethod, "/DescribeNamespace") && starts.Add(1) <= 2 {
+			return nil, status.Error(codes.FailedPrecondition, "not yet")
+		}
+		return next(ctx, in)
+	}))
+	workflowservice.RegisterWorkflowServiceServer(server, front)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	s.must(err)
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(server.Stop)
+	settings := strings.Replace(s.read("build1/.config/relay/machines.yml"), s.address, l.Addr().String(), 1)
+	s.must(os.WriteFile(s.path("build1/.config/relay/machines.yml"), []byte(settings), 0o600))
+	s.start("build1")
+	if got := strings.Count(s.read("build1.log"), "the server is away"); got != 2 {
+		t.Errorf("it was away %d times, want 2\n%s", got, s.logs())
+	}
+	s.start("decider")
+	if code := s.ended("decider"); code != 0 {
+		t.Errorf("it ended with %d\n%s", code, s.logs())
 	}
 }

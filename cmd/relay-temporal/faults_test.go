@@ -102,7 +102,7 @@ func rewrite(ts *testscript.TestScript, from, to string) {
 	}
 }
 
-// startProc starts a process by a name: start server [ARGS…], start build1 (its worker), start NAME COMMAND….
+// startProc starts a process by a name: start server [ARGS…], start build1 [ARGS…] (its worker), start NAME COMMAND….
 func startProc(ts *testscript.TestScript, _ bool, args []string) {
 	p, name, home := ts.Value(procsKey).(*procs), args[0], ts.Getenv("HOME")
 	switch {
@@ -110,7 +110,7 @@ func startProc(ts *testscript.TestScript, _ bool, args []string) {
 		args = append([]string{ts.Getenv("SERVER"), "--listen", ts.Getenv("ADDRESS"), "--db", filepath.Join(ts.Getenv("WORK"), "temporal.db")}, args[1:]...)
 	case strings.HasPrefix(name, "build"):
 		home = filepath.Join(ts.Getenv("WORK"), name)
-		args = []string{"relay-temporal", "worker", "--name", name, "--jobs", "2"}
+		args = append([]string{"relay-temporal", "worker", "--name", name, "--jobs", "2"}, args[1:]...)
 	default:
 		args = args[1:]
 	}

@@ -4,9 +4,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -42,7 +44,11 @@ func main() {
 			return nil, nil, err
 		}
 		if m.Temporal == nil {
-			p, err := processes(environ, m.Hosts)
+			homes := map[string]string{}
+			for _, h := range m.Hosts {
+				homes[h.Name] = h.Home
+			}
+			p, err := processes(environ, homes)
 			return m, p, err
 		}
 		c, err := temporal.Dial(ctx, m.Temporal, min(patience, m.Patience), "relay")
@@ -70,9 +76,9 @@ func main() {
 }
 
 // processes carry orders out as processes of this machine.
-func processes(environ []string, hosts []settings.Host) (*host.Processes, error) {
+func processes(environ []string, homes map[string]string) (*host.Processes, error) {
 	self, err := os.Executable()
-	return &host.Processes{Hosts: hosts, Program: []string{self, "carry"}, Environ: environ, Grace: stopGrace}, err
+	return &host.Processes{Homes: homes, Program: []string{self, "carry"}, Environ: environ, Grace: stopGrace}, err
 }
 
 func newCarryCommand(environ []string, here command.Machine) *cobra.Command {
@@ -87,9 +93,7 @@ func newCarryCommand(environ []string, here command.Machine) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if name != "" {
-				m.Host.Name = name
-			}
+			m.Host.Name = cmp.Or(name, m.Host.Name)
 			h := &host.Host{Settings: m, Environ: environ, Machine: here}
 			if question {
 				return h.Answer(cmd.Context(), os.Stdin, os.Stdout)
@@ -135,8 +139,7 @@ The command returns when the worker has heard it. A run gives its orders to othe
 }
 
 func newWorkerCommand(environ []string) *cobra.Command {
-	var name string
-	var jobs int
+	w := &temporal.Worker{}
 	c := &cobra.Command{
 		Use:   "worker --name NAME",
 		Short: "Carry out orders on this machine",
@@ -155,17 +158,15 @@ A second SIGTERM stops that, too. A worker that starts again goes on with what o
 					Reason: settings.Path(environ) + " names no Temporal server", Hint: "temporal: {address: HOST:7233}",
 				}
 			}
-			if name == "" {
-				name = m.Host.Name
-			}
-			if err := temporal.CheckName(name); err != nil {
+			w.Name = cmp.Or(w.Name, m.Host.Name)
+			if err := temporal.CheckName(w.Name); err != nil {
 				return err
 			}
-			p, err := processes(environ, []settings.Host{{Name: name, Home: runners.Variable(environ, "HOME")}})
+			p, err := processes(environ, map[string]string{w.Name: runners.Variable(environ, "HOME")})
 			if err != nil {
 				return err
 			}
-			p.Program = append(p.Program, "--name", name)
+			p.Program = append(p.Program, "--name", w.Name)
 			ctx, stop := context.WithCancelCause(cmd.Context())
 			defer stop(nil)
 			draining, drain := context.WithCancelCause(ctx)
@@ -177,13 +178,14 @@ A second SIGTERM stops that, too. A worker that starts again goes on with what o
 				<-signals
 				stop(order.ErrStopped)
 			}()
-			log := temporal.Logger(cmd.ErrOrStderr())
-			w := &temporal.Worker{Name: name, Jobs: max(jobs, 1), Beat: m.Temporal.Beat, Processes: p, Log: log, Drain: drain}
+			w.Log = log.New(cmd.ErrOrStderr(), "", log.Ltime).Printf //nolint:forbidigo // a worker has no other listener
+			w.Jobs, w.Beat, w.Processes, w.Drain = max(w.Jobs, 1), m.Temporal.Beat, p, drain
 			return w.Run(ctx, draining, m)
 		},
 	}
-	c.Flags().StringVar(&name, "name", "", "NAME of this host in machines.yml where the run is (default: host.name of machines.yml here)")
-	c.Flags().IntVarP(&jobs, "jobs", "j", 1, "attempts at a time")
+	c.Flags().StringVar(&w.Name, "name", "", "NAME of this host in machines.yml where the run is (default: host.name of machines.yml here)")
+	c.Flags().IntVarP(&w.Jobs, "jobs", "j", 1, "attempts at a time")
+	c.Flags().StringSliceVar(&w.Labels, "labels", nil, "labels of this host, as in machines.yml where the run is")
 	return c
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log"
 	"math"
 	"os"
 	"os/exec"
@@ -227,10 +228,10 @@ func nothingWorker() {
 		panic(err)
 	}
 	p := &host.Processes{
-		Hosts: []settings.Host{{Name: "build1", Home: home}}, Program: []string{shell, "-c", `echo '{"result":{"version":"1.0"}}'`},
+		Homes: map[string]string{"build1": home}, Program: []string{shell, "-c", `echo '{"result":{"version":"1.0"}}'`},
 		Environ: os.Environ(), Grace: time.Minute,
 	}
-	w := &temporal.Worker{Name: "build1", Jobs: 6, Beat: 5 * time.Second, Processes: p, Log: temporal.Logger(os.Stderr)}
+	w := &temporal.Worker{Name: "build1", Jobs: 6, Beat: 5 * time.Second, Processes: p, Log: log.New(os.Stderr, "", log.Ltime).Printf}
 	of := settings.Temporal{Address: os.Getenv("ADDRESS"), Namespace: "default"}
 	ctx := context.Background()
 	if err := w.Run(ctx, ctx, &settings.Machines{Temporal: &of}); err != nil {

@@ -17,20 +17,16 @@ import (
 // renderers lists the declarations outside this package and package attempts that may name an outcome, a cause or a next step, with the
 // reason. Each renders one as text, or carries it out, and decides nothing. Decisions belong in this package.
 var renderers = map[string]string{
-	"orchestrator/worker/course.go:again":                    "has the agent work once more when a ruling says so",
-	"orchestrator/view/commands.go:Whole":                    "names the command that shows best what an attempt failed by",
-	"reanchor/brief_history.go:endings":                      "says in a brief how an attempt ended",
-	"reanchor/brief_history.go:ending":                       "says in a brief how an attempt ended",
-	"reanchor/brief_history.go:outside":                      "shortens what a brief says of an attempt that its agent did not end",
-	"reanchor/brief_history.go:byOutcome":                    "says in a brief what to do differently",
-	"reanchor/brief_history.go:advise":                       "says in a brief what to do differently",
-	"orchestrator/view/viewtest/forty.go:forty":              "makes events of a night for tests",
-	"orchestrator/view/viewtest/nights.go:ended":             "makes events of a night for tests",
-	"cmd/relay-temporal/internal/machines/engine.go:stopped": "says that no host has carried an attempt out",
-	"cmd/relay-temporal/internal/machines/engine.go:apart":   "says that no host that serves has the labels of a task",
-	"cmd/relay-temporal/internal/machines/engine.go:follow":  "says in a host's words why it is not heard of",
-	"cmd/relay-temporal/internal/machines/engine.go:prove":   "has DecideLanding rule on what a host says, and says so",
-	"reanchor/brief_kept.go:goOn":                            "says in a brief what to do with work that is in the checkout",
+	"orchestrator/worker/course.go:again":        "has the agent work once more when a ruling says so",
+	"orchestrator/view/commands.go:Whole":        "names the command that shows best what an attempt failed by",
+	"reanchor/brief_history.go:endings":          "says in a brief how an attempt ended",
+	"reanchor/brief_history.go:ending":           "says in a brief how an attempt ended",
+	"reanchor/brief_history.go:outside":          "shortens what a brief says of an attempt that its agent did not end",
+	"reanchor/brief_history.go:byOutcome":        "says in a brief what to do differently",
+	"reanchor/brief_history.go:advise":           "says in a brief what to do differently",
+	"orchestrator/view/viewtest/forty.go:forty":  "makes events of a night for tests",
+	"orchestrator/view/viewtest/nights.go:ended": "makes events of a night for tests",
+	"reanchor/brief_kept.go:goOn":                "says in a brief what to do with work that is in the checkout",
 }
 
 // Nothing outside this package names an outcome, a cause or a next step, except the renderers.

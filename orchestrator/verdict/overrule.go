@@ -21,6 +21,16 @@ func StoppedByPerson(why string) Overruling {
 	return Overruling{Cause: "stopped by a person", Outcome: attempts.Stopped, Category: attempts.Interrupted, Why: why}
 }
 
+// NotCarriedOut rules on an attempt that its machine has not begun, or not carried out to its end.
+func NotCarriedOut(category attempts.Category, why string) Overruling {
+	return Overruling{Cause: "not carried out", Outcome: attempts.Stopped, Category: category, Why: why}
+}
+
+// NoHost rules on an attempt that no machine can carry out now.
+func NoHost(why string) Overruling {
+	return Overruling{Cause: "no host", Outcome: attempts.Environment, Category: attempts.MissingDependency, Why: why}
+}
+
 // Cap names whose budget is exhausted.
 type Cap int
 

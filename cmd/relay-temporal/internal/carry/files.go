@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,61 +19,39 @@ import (
 
 // writer makes a commit of files, in one run of git fast-import.
 type writer struct {
+	repo         *git.Repo
 	ref, message string
 	parents      []string
-	files        bytes.Buffer // of small files
-	large        *os.File     // of those that add has copied; nil: none
-}
-
-// sizeFormat has one length for all sizes.
-const sizeFormat = "%020d\n"
-
-// entry is how fast-import gets a file.
-func entry(to io.Writer, name string, size int64) error {
-	_, err := fmt.Fprintf(to, "M 100644 inline %s\ndata "+sizeFormat, strconv.Quote(name), size)
-	return err
+	files        bytes.Buffer // what fast-import gets of them
 }
 
 func (w *writer) add(name string, text []byte) {
-	_ = entry(&w.files, name, int64(len(text)))
-	w.files.Write(text)
-	w.files.WriteByte('\n')
+	fmt.Fprintf(&w.files, "M 100644 inline %s\ndata %d\n%s\n", strconv.Quote(name), len(text), text)
 }
 
-// copy adds a file without secrets. Its size, which stands before it, is known when it is written.
-func (w *writer) copy(name, path string, r *secrets.Redactor) error {
+// copy adds a file without secrets, which may be large.
+func (w *writer) copy(ctx context.Context, name, path string, r *secrets.Redactor) error {
 	from, err := runners.OpenRegular(path)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	if w.large == nil {
-		if w.large, err = os.CreateTemp("", "relay-carry-"); err != nil {
-			return err
-		}
-	}
-	err = entry(w.large, name, 0)
-	begin, failed := w.large.Seek(0, io.SeekCurrent)
-	stream := r.Stream(w.large)
-	_, wrong := io.Copy(stream, from)
-	err = errors.Join(err, failed, wrong, stream.Flush())
-	end, failed := w.large.Seek(0, io.SeekCurrent)
-	size := fmt.Sprintf(sizeFormat, end-begin)
-	_, wrong = w.large.WriteAt([]byte(size), begin-int64(len(size)))
-	_, more := w.large.WriteString("\n")
-	return errors.Join(err, failed, wrong, more)
-}
-
-// close forgets the files.
-func (w *writer) close() {
-	if w.large != nil {
-		_ = errors.Join(w.large.Close(), os.Remove(w.large.Name()))
-	}
+	clean, to := io.Pipe()
+	defer clean.Close()
+	go func() {
+		stream := r.Stream(to)
+		_, err := io.Copy(stream, from)
+		_ = to.CloseWithError(errors.Join(err, stream.Flush()))
+	}()
+	call := git.Writing("hash-object", "-w", "--stdin")
+	call.Stdin = clean
+	hash, err := w.repo.Run(ctx, call)
+	fmt.Fprintf(&w.files, "M 100644 %s %s\n", bytes.TrimSpace(hash), strconv.Quote(name))
+	return err
 }
 
 // commit makes the commit and puts the ref on it.
-func (w *writer) commit(ctx context.Context, repo *git.Repo) (commit string, err error) {
-	defer w.close()
+func (w *writer) commit(ctx context.Context) (commit string, err error) {
 	var head bytes.Buffer
 	fmt.Fprintf(&head, "commit %s\ncommitter relay <relay@localhost> %d +0000\ndata %d\n%s\n", w.ref, time.Now().Unix(), len(w.message), w.message)
 	seen := map[string]bool{"": true}
@@ -86,19 +63,12 @@ func (w *writer) commit(ctx context.Context, repo *git.Repo) (commit string, err
 		}
 	}
 	head.WriteString("deleteall\n")
-	parts := []io.Reader{&head, &w.files}
-	if w.large != nil {
-		if _, err := w.large.Seek(0, io.SeekStart); err != nil {
-			return "", err
-		}
-		parts = append(parts, w.large)
-	}
 	call := git.Writing("fast-import", "--quiet", "--force", "--done", "--date-format=raw")
-	call.Stdin = io.MultiReader(append(parts, strings.NewReader("\ndone\n"))...)
-	if _, err := repo.Run(ctx, call); err != nil {
+	call.Stdin = io.MultiReader(&head, &w.files, strings.NewReader("\ndone\n"))
+	if _, err := w.repo.Run(ctx, call); err != nil {
 		return "", err
 	}
-	return repo.Ref(ctx, w.ref)
+	return w.repo.Ref(ctx, w.ref)
 }
 
 // maxFiles bounds all files of a commit that is read, in bytes.

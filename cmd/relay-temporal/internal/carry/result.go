@@ -56,23 +56,21 @@ func (s *Store) PushResult(ctx context.Context, epicID string, o order.Order, d 
 	if err := s.keepBack(ctx, o, &d, commits, &m); err != nil {
 		return m, err
 	}
-	w := writer{ref: ResultRef(o.ID), message: "Result " + o.String(), parents: []string{o.Commit, o.Base}}
+	w := writer{repo: s.Repo, ref: ResultRef(o.ID), message: "Result " + o.String(), parents: []string{o.Commit, o.Base}}
 	if m.Head = r.Head; m.Head != "" {
 		w.parents[1] = m.Head
 	}
 	m.Refs = commits
 	w.parents = append(w.parents, slices.Sorted(maps.Values(commits))...)
-	if err := w.attempt(d, &m); err != nil {
-		w.close()
+	if err := w.attempt(ctx, d, &m); err != nil {
 		return m, err
 	}
 	message, err := order.Encode(m)
 	if err != nil {
-		w.close()
 		return m, err
 	}
 	w.add(messageFile, message)
-	if m.Commit, err = w.commit(ctx, s.Repo); err != nil {
+	if m.Commit, err = w.commit(ctx); err != nil {
 		return m, err
 	}
 	if err := s.push(ctx, m.Commit+":"+w.ref); err != nil {
@@ -147,7 +145,7 @@ var local = []string{
 }
 
 // attempt adds the result and the files of the attempt.
-func (w *writer) attempt(d Done, m *order.Result) error {
+func (w *writer) attempt(ctx context.Context, d Done, m *order.Result) error {
 	rules := plaintext.Cleaner{Line: d.Rules.Text, Block: d.Rules.Text, Own: d.Rules.Text, Most: math.MaxInt}
 	text, err := json.Marshal(plaintext.CleanAll(rules, d.Result))
 	if err != nil {
@@ -169,7 +167,7 @@ func (w *writer) attempt(d Done, m *order.Result) error {
 		if !e.Type().IsRegular() || rel == "changes.patch" && (d.Result.Succeeded() || d.Result.Head == "") {
 			return nil
 		}
-		return w.copy(filesFolder+filepath.ToSlash(rel), path, d.Rules)
+		return w.copy(ctx, filesFolder+filepath.ToSlash(rel), path, d.Rules)
 	})
 }
 
@@ -217,13 +215,11 @@ func (s *Store) FetchResult(ctx context.Context, in Incoming) (r engine.Result, 
 		return r, in.lie("the result cannot be read: %v", err)
 	}
 	r.Head, r.Landed = m.Head, "" // the rules for secrets may have hit the name of a commit
-	if err := in.check(&r, parents); err != nil {
-		return engine.Result{}, err
+	if err = in.check(&r, parents); err == nil && r.Succeeded() {
+		err = s.checkWork(ctx, &in, r.Head)
 	}
-	if r.Succeeded() {
-		if err := s.checkWork(ctx, &in, r.Head); err != nil {
-			return engine.Result{}, err
-		}
+	if err != nil {
+		return engine.Result{}, err
 	}
 	for name, commit := range m.Refs {
 		err = errors.Join(err, s.Keep(ctx, name, commit))
@@ -255,11 +251,8 @@ func (in *Incoming) check(r *engine.Result, parents []string) error {
 // checkWork sees where work that is to land begins, and what it changes.
 func (s *Store) checkWork(ctx context.Context, in *Incoming, head string) error {
 	held, err := git.Contains(ctx, s.Repo, head, in.Order.Base)
-	if err != nil {
-		return err
-	}
-	own, err := git.Contains(ctx, s.Repo, head, in.Order.Commit)
-	if err != nil {
+	own, failed := git.Contains(ctx, s.Repo, head, in.Order.Commit)
+	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
 	if !held || own {

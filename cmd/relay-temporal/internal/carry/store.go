@@ -145,14 +145,14 @@ func (s *Store) PushOrder(ctx context.Context, c order.Contents, trusted string)
 		return o, err
 	}
 	o.Hash = order.HashOf(files)
-	w := writer{ref: OrderRef(o.ID), message: "Order " + o.String(), parents: []string{o.Base, trusted}}
+	w := writer{repo: s.Repo, ref: OrderRef(o.ID), message: "Order " + o.String(), parents: []string{o.Base, trusted}}
 	if before := a.Previous.Head; before != "" && git.Has(ctx, s.Repo, before) {
 		w.parents = append(w.parents, before)
 	}
 	for name, text := range files {
 		w.add(name, text)
 	}
-	if o.Commit, err = w.commit(ctx, s.Repo); err != nil {
+	if o.Commit, err = w.commit(ctx); err != nil {
 		return o, err
 	}
 	s.ordering.Lock()

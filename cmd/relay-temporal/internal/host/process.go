@@ -19,7 +19,6 @@ import (
 
 	"relay/cmd/relay-temporal/internal/machines"
 	"relay/cmd/relay-temporal/internal/order"
-	"relay/cmd/relay-temporal/internal/settings"
 	"relay/orchestrator/engine"
 	"relay/runners"
 )
@@ -27,8 +26,8 @@ import (
 // Processes carries orders out as processes of this machine, one an order, each with the home folder of its host. A process
 // writes to files, and holds a lock while it lives: so another relay can attach to it.
 type Processes struct {
-	Hosts   []settings.Host
-	Program []string // that carries an order out, with its arguments
+	Homes   map[string]string // the home folder of each host
+	Program []string          // that carries an order out, with its arguments
 	Environ []string
 	Grace   time.Duration // that a process has to end when it is asked to
 	Lease   time.Duration // a process that Renew does not reach for so long stops its attempt; 0: no process does
@@ -49,7 +48,7 @@ const lookEvery = 20 * time.Millisecond
 func (p *Processes) Do(
 	ctx context.Context, host string, id order.ID, message []byte, tell func(engine.Event),
 ) (result []byte, err error) {
-	home, dir := p.home(host), p.Dir(host, id)
+	home, dir := p.Homes[host], p.Dir(host, id)
 	if home == "" {
 		return nil, fmt.Errorf("%w: machines.yml has no home of a host %s", machines.ErrRefused, host)
 	}
@@ -74,17 +73,9 @@ func (p *Processes) Do(
 	return p.follow(ctx, dir, tell)
 }
 
-func (p *Processes) home(host string) string {
-	at := slices.IndexFunc(p.Hosts, func(h settings.Host) bool { return h.Name == host })
-	if at < 0 {
-		return ""
-	}
-	return p.Hosts[at].Home
-}
-
 // Folder returns the folder of what is at work on a host.
 func (p *Processes) Folder(host string) string {
-	return filepath.Join(p.home(host), ".cache", "relay", "orders")
+	return filepath.Join(p.Homes[host], ".cache", "relay", "orders")
 }
 
 // Dir returns the folder of an order.
@@ -154,7 +145,7 @@ func (p *Processes) settle(cmd *exec.Cmd, home string) {
 
 // Ask implements [machines.Jobs].
 func (p *Processes) Ask(ctx context.Context, host string, question []byte) ([]byte, error) {
-	home := p.home(host)
+	home := p.Homes[host]
 	if home == "" {
 		return nil, fmt.Errorf("machines.yml has no home of a host %s", host)
 	}

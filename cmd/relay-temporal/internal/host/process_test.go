@@ -23,7 +23,7 @@ func processes(t *testing.T, script string) (p *Processes, home string) {
 	t.Helper()
 	home = t.TempDir()
 	return &Processes{
-		Hosts:   []settings.Host{{Name: "build1", Jobs: 1, Home: home}},
+		Homes:   map[string]string{"build1": home},
 		Program: []string{"/bin/sh", "-c", script}, Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=/nowhere"}, Grace: time.Minute,
 	}, home
 }

@@ -102,10 +102,34 @@ func (e *Engine) around(ctx context.Context, of engine.Abilities, m *settings.Ma
 			return of, fmt.Errorf("the pre-commit hook cannot be sent to hosts: %w", err)
 		}
 	}
+	if err := e.meet(ctx); err != nil {
+		return of, err
+	}
 	e.Local, e.store = local, store
 	of.Engine, of.Lifecycle = e, lifecycle{of.Lifecycle, e}
 	of.AskFirst = func(may func(ctx context.Context, a engine.Attempt) string) { e.mayAsk = may }
 	return of, nil
+}
+
+// meet asks the workers of all hosts for their labels, which count together with those of machines.yml, if tasks need any. It refuses a need
+// that no host meets.
+func (e *Engine) meet(ctx context.Context) error {
+	var wait sync.WaitGroup
+	for _, one := range e.hosts.list {
+		if len(e.settings.Needs) > 0 {
+			wait.Go(func() {
+				a, _ := Ask(ctx, e.jobs, one.Name, order.Question{What: order.Labels}) // who does not answer adds none
+				one.Labels = append(one.Labels, a.Labels...)
+			})
+		}
+	}
+	wait.Wait()
+	for label := range e.settings.Needs {
+		if !slices.ContainsFunc(e.hosts.list, func(one *host) bool { return one.Has([]string{label}) }) {
+			return &attempts.RefusedError{Reason: "needs: no host has the label " + label, Hint: "relay-temporal worker --labels " + label}
+		}
+	}
+	return nil
 }
 
 // lifecycle also removes from the store what the run has put there.
@@ -144,19 +168,20 @@ type sent struct {
 const sentFile = "host.json"
 
 // Run implements [engine.Engine].
-func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
+func (e *Engine) Run(ctx context.Context, a engine.Attempt) (r engine.Result, err error) {
 	files := relayfiles.Of(e.o.Dir, a)
 	if a.Ended {
 		return e.attach(ctx, a, files)
 	}
-	host, err := e.hosts.take(ctx, e.wanted(a), e.settings.LabelsOf(&a.Task, a.Runner)...)
+	host, err := e.hosts.take(ctx, e.need(a))
 	if err != nil {
 		return e.apart(ctx, err)
 	}
 	var failed error
 	defer func() { e.hosts.give(host, failed) }()
 	if why := e.mayAsk(ctx, a); why != "" {
-		return stopped(why), nil
+		r.Overrule(verdict.NotCarriedOut(attempts.Interrupted, why))
+		return r, nil
 	}
 	e.begun(order.IDOf(a))
 	contents := order.ContentsOf(e.o, a)
@@ -167,54 +192,45 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (engine.Result, erro
 		return e.apart(ctx, fmt.Errorf("the order was not sent to %s: %w", host, err))
 	}
 	note, err := json.Marshal(sent{host, o})
-	if err != nil {
-		return engine.Result{}, err
+	message, wrong := order.Encode(o)
+	if err = errors.Join(err, wrong, files.Note(e.o.Dir, sentFile, string(note))); err != nil {
+		return r, err
 	}
-	if err := files.Note(e.o.Dir, sentFile, string(note)); err != nil {
-		return engine.Result{}, err
-	}
-	message, err := order.Encode(o)
-	if err != nil {
-		return engine.Result{}, err
-	}
-	r, failed, err := e.carryOut(ctx, a, sent{host, o}, message)
+	r, failed, err = e.carryOut(ctx, a, sent{host, o}, message)
 	return r, err
-}
-
-// stopped is the result of an attempt that was not begun.
-func stopped(why string) (r engine.Result) {
-	r.Fail(attempts.Stopped, attempts.Interrupted, why)
-	return r
 }
 
 // apart is what came of an attempt when a host, or the way to it, has failed: the task is not charged, and tried elsewhere. A failure of
 // this machine stays an error.
-func (e *Engine) apart(ctx context.Context, err error) (engine.Result, error) {
+func (e *Engine) apart(ctx context.Context, err error) (r engine.Result, _ error) {
 	_, byGit := errors.AsType[*git.Error](err)
 	_, lied := errors.AsType[*carry.LieError](err)
 	switch {
 	case errors.Is(err, errUnfit): // other tasks may show that a host works again
-		r := engine.Result{Held: true}
-		r.Fail(attempts.Environment, attempts.MissingDependency, err.Error())
-		return r, nil
+		r.Overrule(verdict.NoHost(err.Error()))
+		r.Held = true
 	case lied, ctx.Err() == nil && errors.Is(err, ErrUnknown):
-		r := stopped(err.Error())
+		r.Overrule(verdict.NotCarriedOut(attempts.Interrupted, err.Error()))
 		r.Note("host", err.Error())
-		return r, nil
 	case ctx.Err() != nil, byGit, errors.Is(err, ErrUnknown), errors.Is(err, ErrRefused), errors.Is(err, order.ErrVersion):
-		return stopped(err.Error()), nil //nolint:nilerr // the result says it
+		r.Overrule(verdict.NotCarriedOut(attempts.Interrupted, err.Error()))
+	default:
+		return r, err
 	}
-	return engine.Result{}, err
+	return r, nil
 }
 
-// wanted returns the host that has the session which an attempt continues; "": any will do.
-func (e *Engine) wanted(a engine.Attempt) string {
-	if a.Session == "" {
-		return ""
+// need returns what an attempt needs of its host. One that continues a session needs the host that has it.
+func (e *Engine) need(a engine.Attempt) need {
+	n := need{labels: e.settings.LabelsOf(&a.Task, a.Runner), asked: []string{a.Runner}}
+	for _, r := range e.o.Review.Reviewers {
+		n.asked = append(n.asked, r.Name)
 	}
-	before := engine.Attempt{Run: a.Previous.Run, Task: a.Task, Number: a.Previous.ID}
-	s, _ := noted(relayfiles.Of(e.o.Dir, before))
-	return s.Host
+	if a.Session != "" {
+		s, _ := noted(relayfiles.Of(e.o.Dir, engine.Attempt{Run: a.Previous.Run, Task: a.Task, Number: a.Previous.ID}))
+		n.wanted = s.Host
+	}
+	return n
 }
 
 func noted(files relayfiles.Files) (s sent, ok bool) {
@@ -248,7 +264,33 @@ func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message
 		r, err = e.apart(ctx, err)
 	}
 	r.Receipt.Host = s.Host
+	e.limits(a, &r)
 	return r, failed, err
+}
+
+// limits takes usage limits that an attempt came to for those of its host's account: while another host may be asked, the attempt is tried
+// there, and the run hears nothing of them.
+func (e *Engine) limits(a engine.Attempt, r *engine.Result) {
+	elsewhere := func(runner string, reset *time.Time, why string) bool {
+		until := *reset
+		if until.Before(time.Now()) {
+			until = time.Now().Add(e.o.Limits.BackoffMax)
+		}
+		if opens := e.hosts.limit(r.Receipt.Host, runner, until, e.need(a)); !opens.IsZero() {
+			if !reset.IsZero() {
+				*reset = opens
+			}
+			return false
+		}
+		r.Note("host", fmt.Sprintf("%s is not asked on %s before %s: %s", runner, r.Receipt.Host, until.Format("15:04"), why))
+		return true
+	}
+	r.Unable = slices.DeleteFunc(r.Unable, func(u engine.Unable) bool {
+		return verdict.ClassOf(u.Outcome).Limited && elsewhere(u.Name, &u.ResetAt, u.Why)
+	})
+	if verdict.ClassOf(r.Outcome).Limited && !r.Receipt.AwaitsReview() && elsewhere(a.Runner, &r.ResetAt, r.Receipt.ErrorSummary) {
+		r.Overrule(verdict.NotCarriedOut(attempts.RateLimited, r.Receipt.ErrorSummary+"; tried on another host"))
+	}
 }
 
 func (e *Engine) follow(ctx context.Context, a engine.Attempt, s sent, message []byte) (r engine.Result, failed, err error) {
@@ -279,8 +321,8 @@ func (e *Engine) follow(ctx context.Context, a engine.Attempt, s sent, message [
 	}
 	err = errors.Join(err, e.settle(ctx, a, s.Order, &r))
 	switch {
-	case lost && r.Outcome == attempts.Stopped: // its process has seen that too
-		r.Fail(attempts.Stopped, attempts.Interrupted, cause.Error())
+	case lost && verdict.ClassOf(r.Outcome).Stopped: // its process has seen that too
+		r.Overrule(verdict.NotCarriedOut(attempts.Interrupted, cause.Error()))
 		r.Note("host", cause.Error())
 	case cause != nil: // the host knows no reason
 		r.Receipt.ErrorSummary = strings.ReplaceAll(r.Receipt.ErrorSummary, order.ErrStopped.Error(), cause.Error())
@@ -292,7 +334,7 @@ func (e *Engine) follow(ctx context.Context, a engine.Attempt, s sent, message [
 func (e *Engine) hear(ctx context.Context, host string, ev engine.Event, heard *told) {
 	switch {
 	case ev.Kind == engine.KindBriefed && ev.Briefed != nil:
-		ev.Briefed.Host = host
+		ev.Briefed.Host, ev.Briefed.Slots = host, e.hosts.slots()
 		e.events.Record(ctx, ev)
 	case ev.Kind == KindDrains:
 		e.hosts.drains(host)
@@ -356,7 +398,7 @@ func (e *Engine) prove(ctx context.Context, a engine.Attempt, host string, r *en
 	}
 	switch r.Receipt.Salvage = ref; {
 	case err != nil:
-		r.Fail(attempts.Stopped, attempts.Interrupted, order.ErrStopped.Error())
+		r.Overrule(verdict.NotCarriedOut(attempts.Interrupted, order.ErrStopped.Error()))
 	case ruling.Contends():
 		return &carry.LieError{Host: host, Why: ruling.Person + "; it is kept as " + ref}
 	default:

@@ -16,7 +16,18 @@ import (
 type hosts struct {
 	mu      sync.Mutex
 	list    []*host
-	changed chan struct{} // closed when a host may have become free
+	limits  map[limit]time.Time // until when
+	changed chan struct{}       // closed when a host may have become free
+}
+
+// limit is the usage limit of an account with a runner.
+type limit struct{ account, runner string }
+
+// need is what an attempt needs of its host.
+type need struct {
+	wanted string   // the host; "": any will do
+	labels []string // the host has all of them
+	asked  []string // the runners of its agent and its reviewers
 }
 
 type host struct {
@@ -40,19 +51,19 @@ const mostFailures = 5
 var errUnfit = errors.New("no host that serves has the labels")
 
 func newHosts(list []settings.Host) *hosts {
-	h := &hosts{changed: make(chan struct{})}
+	h := &hosts{changed: make(chan struct{}), limits: make(map[limit]time.Time)}
 	for _, one := range list {
 		h.list = append(h.list, &host{Host: one})
 	}
 	return h
 }
 
-// take waits for a free job, of the host that is wanted or with "" of the one with most free jobs, and returns the host's name. Only hosts
-// with all the labels count. It fails when every host has failed several times in a row, with errUnfit when those with the labels have, and
-// when ctx ends.
-func (h *hosts) take(ctx context.Context, wanted string, labels ...string) (name string, err error) {
+// take waits for a free job, of the host that is wanted or else of the one with most free jobs, and returns the host's name. Only hosts
+// with all the labels count, and of these those whose accounts may be asked, if there is one. It fails when every host has failed several
+// times in a row, with errUnfit when those with the labels have, and when ctx ends.
+func (h *hosts) take(ctx context.Context, n need) (name string, err error) {
 	for {
-		name, rest, changed, err := h.try(wanted, labels)
+		name, rest, changed, err := h.try(n)
 		if name != "" || err != nil {
 			return name, err
 		}
@@ -66,22 +77,25 @@ func (h *hosts) take(ctx context.Context, wanted string, labels ...string) (name
 }
 
 // try takes a job if one is free. Else it returns when to try again at the latest.
-func (h *hosts) try(wanted string, labels []string) (name string, rest time.Duration, changed <-chan struct{}, err error) {
+func (h *hosts) try(n need) (name string, rest time.Duration, changed <-chan struct{}, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now, rest := time.Now(), longestRest
-	list := slices.DeleteFunc(slices.Clone(h.list), func(one *host) bool { return !one.Has(labels) })
+	list := slices.DeleteFunc(slices.Clone(h.list), func(one *host) bool { return !one.Has(n.labels) })
 	if err := spent(h.list); err != nil {
 		return "", 0, nil, err
 	}
 	if err := spent(list); err != nil {
-		return "", 0, nil, fmt.Errorf("%w %s: %w", errUnfit, strings.Join(labels, ", "), err)
+		return "", 0, nil, fmt.Errorf("%w %s: %w", errUnfit, strings.Join(n.labels, ", "), err)
 	}
-	named := slices.ContainsFunc(list, func(one *host) bool { return one.Name == wanted })
+	named := slices.ContainsFunc(list, func(one *host) bool { return one.Name == n.wanted })
+	if open, _ := h.open(n); len(open) > 0 { // else the run itself has decided to ask
+		list = open
+	}
 	var best *host
 	for _, one := range list {
 		switch free := one.Jobs - one.busy; {
-		case named && one.Name != wanted, free <= 0:
+		case named && one.Name != n.wanted, free <= 0:
 		case now.Before(one.until):
 			rest = min(rest, one.until.Sub(now))
 		case best == nil || free > best.Jobs-best.busy:
@@ -109,33 +123,80 @@ func spent(list []*host) (err error) {
 	return err
 }
 
+// open returns the hosts whose accounts may be asked for an attempt now, and when the first of the others may be.
+func (h *hosts) open(n need) (list []*host, opens time.Time) {
+	for _, one := range h.list {
+		var until time.Time
+		for _, runner := range n.asked {
+			if at := h.limits[limit{one.Account, runner}]; at.After(until) {
+				until = at
+			}
+		}
+		switch {
+		case !one.Has(n.labels):
+		case !until.After(time.Now()):
+			list = append(list, one)
+		case opens.IsZero() || until.Before(opens):
+			opens = until
+		}
+	}
+	return list, opens
+}
+
+// limit keeps the attempts of a runner from the account of a host until a time. It returns when the first host may be asked for an attempt;
+// the zero time: one that serves may be asked now.
+func (h *hosts) limit(name, runner string, until time.Time, n need) time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.limits[limit{h.of(name).Account, runner}] = until
+	list, opens := h.open(n)
+	if slices.ContainsFunc(list, func(one *host) bool { return one.failed < mostFailures }) {
+		return time.Time{}
+	}
+	return opens
+}
+
+// slots counts the jobs of hosts that serve: the others have failed the last time, or drain.
+func (h *hosts) slots() (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, one := range h.list {
+		if one.failed == 0 && time.Now().After(one.until) {
+			n += one.Jobs
+		}
+	}
+	return n
+}
+
 // drains has a host get nothing for a time.
 func (h *hosts) drains(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, one := range h.list {
-		if one.Name == name {
-			one.until = time.Now().Add(longestRest)
-		}
-	}
+	h.of(name).until = time.Now().Add(longestRest)
 }
 
 // give gives a job back, of a host that has served or failed.
 func (h *hosts) give(name string, failed error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, one := range h.list {
-		if one.Name != name {
-			continue
-		}
-		if one.busy--; failed == nil {
-			one.failed = 0
-			continue
-		}
+	one := h.of(name)
+	if one.busy--; failed == nil {
+		one.failed = 0
+	} else {
 		one.until = time.Now().Add(min(longestRest, firstRest<<min(one.failed, 10)))
 		one.failed++
 		one.why = failed
 	}
 	close(h.changed)
 	h.changed = make(chan struct{})
+}
+
+// of returns a host. One that has an attempt of an earlier run may not be in the list any more.
+func (h *hosts) of(name string) *host {
+	for _, one := range h.list {
+		if one.Name == name {
+			return one
+		}
+	}
+	return &host{}
 }

@@ -19,7 +19,7 @@ func TestHosts(t *testing.T) {
 		h := newHosts([]settings.Host{{Name: "a", Jobs: 2}, {Name: "b", Jobs: 1}})
 		take := func(wanted string) string {
 			t.Helper()
-			name, err := h.take(t.Context(), wanted)
+			name, err := h.take(t.Context(), need{wanted: wanted})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -30,7 +30,7 @@ func TestHosts(t *testing.T) {
 		}
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		if name, err := h.take(ctx, ""); name != "" || err == nil {
+		if name, err := h.take(ctx, need{}); name != "" || err == nil {
 			t.Errorf("got %s, %v, where none is free", name, err)
 		}
 		h.give("b", nil)
@@ -61,7 +61,7 @@ func TestHosts(t *testing.T) {
 		if waited := time.Since(began); waited < 75*time.Second || waited > 80*time.Second {
 			t.Errorf("the hosts rested for %s", waited)
 		}
-		_, err := h.take(t.Context(), "")
+		_, err := h.take(t.Context(), need{})
 		if _, err := (&Engine{}).apart(t.Context(), err); err == nil || !strings.Contains(err.Error(), "b has failed 5 times in a row: the host refuses") {
 			t.Errorf("got %v, want what ends the run", err)
 		}
@@ -74,20 +74,59 @@ func TestHostsWithLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHosts([]settings.Host{{Name: "a", Jobs: 1}, {Name: "b", Jobs: 1, Labels: []string{"gpu"}}})
 		for range mostFailures {
-			if name, err := h.take(t.Context(), "", "gpu"); name != "b" || err != nil {
+			if name, err := h.take(t.Context(), need{labels: []string{"gpu"}}); name != "b" || err != nil {
 				t.Fatalf("got %s, %v", name, err)
 			}
 			h.give("b", errors.New("it burns"))
 		}
-		_, err := h.take(t.Context(), "", "gpu")
+		_, err := h.take(t.Context(), need{labels: []string{"gpu"}})
 		if !errors.Is(err, errUnfit) || err.Error() != "no host that serves has the labels gpu: b has failed 5 times in a row: it burns" {
 			t.Errorf("got %v", err)
 		}
-		if _, err := h.take(t.Context(), "", "gpu", "codex"); !errors.Is(err, errUnfit) {
+		if _, err := h.take(t.Context(), need{labels: []string{"gpu", "codex"}}); !errors.Is(err, errUnfit) {
 			t.Errorf("got %v", err)
 		}
-		if name, err := h.take(t.Context(), ""); name != "a" || err != nil {
+		if name, err := h.take(t.Context(), need{}); name != "a" || err != nil {
 			t.Errorf("got %s, %v, want the host that serves", name, err)
+		}
+	})
+}
+
+// A limit belongs to an account and a runner. When it holds on every host that serves, the run decides; until it does, hosts with other
+// accounts work.
+func TestHostsWithLimits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHosts([]settings.Host{{Name: "a", Jobs: 9, Account: "team"}, {Name: "b", Jobs: 8, Account: "team"}, {Name: "c", Jobs: 1, Account: "c"}})
+		asks := func(runners ...string) need { return need{asked: runners} }
+		take := func(n need, want string) {
+			t.Helper()
+			if got, err := h.take(t.Context(), n); got != want || err != nil {
+				t.Errorf("got %s, %v, want %s", got, err, want)
+			}
+		}
+		began := time.Now()
+		late, early := began.Add(2*time.Hour), began.Add(time.Hour)
+		if opens := h.limit("b", "claude", late, asks("claude")); !opens.IsZero() {
+			t.Errorf("opens at %s, and c may be asked", opens)
+		}
+		take(asks("claude"), "c")
+		take(asks("codex"), "a")
+		h.give("c", nil)
+		take(asks("codex", "claude"), "c")
+		h.give("c", nil)
+		if opens := h.limit("c", "claude", early, asks("codex", "claude")); opens != early {
+			t.Errorf("opens at %s, want %s", opens, early)
+		}
+		take(asks("claude"), "a") // none may be asked: the run knows, and asks all the same
+		h.give("c", errors.New("it burns"))
+		<-time.After(time.Until(early))
+		take(asks("claude"), "c")
+		for range mostFailures {
+			h.give("c", errors.New("it burns"))
+		}
+		if opens := h.limit("a", "claude", late, asks("claude")); opens != late {
+			t.Errorf("opens at %s, and no host that serves may be asked", opens)
 		}
 	})
 }

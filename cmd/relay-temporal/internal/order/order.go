@@ -90,8 +90,9 @@ type Kind string
 
 // Questions.
 const (
-	About Kind = "about" // what would fail an attempt there
-	Drain Kind = "drain" // the worker is to finish what runs, and to take nothing new
+	About  Kind = "about"  // what would fail an attempt there
+	Labels Kind = "labels" // those of its worker
+	Drain  Kind = "drain"  // the worker is to finish what runs, and to take nothing new
 )
 
 // Answer is what a host says.
@@ -102,6 +103,7 @@ type Answer struct {
 	Now     time.Time `json:"now"` // when it was asked, by its clock
 
 	Points []command.Point `json:"points,omitempty"` // of relay check, there
+	Labels []string        `json:"labels,omitempty"` // of its worker
 }
 
 // Contents are what a host needs of an order beside its message. They are files of the order's commit.
@@ -224,12 +226,7 @@ func compare(version string) (newer bool, err error) {
 		return false, fmt.Errorf("%w: a message of version %q", ErrVersion, version)
 	}
 	if major != ownMajor {
-		where := "here"
-		if major < ownMajor {
-			where = "where the message comes from"
-		}
-		return false, fmt.Errorf("%w: a message of version %s, and this one reads %s; install the same relay on both, the newer one is needed %s",
-			ErrVersion, version, Version, where)
+		return false, fmt.Errorf("%w: a message of version %s, and this one reads %s; install the same relay on both", ErrVersion, version, Version)
 	}
 	return minor > ownMinor, nil
 }

@@ -108,8 +108,8 @@ func TestDecode(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
 		"newer minor":       {more(version("1.7")), ""},
 		"unknown field":     {more(string(text)), `unknown field "later"`},
-		"newer major":       {version("2.0"), "the newer one is needed here"},
-		"older major":       {version("0.9"), "the newer one is needed where the message comes from"},
+		"newer major":       {version("2.0"), "a message of version 2.0, and this one reads 1.0; install the same relay on both"},
+		"older major":       {version("0.9"), "a message of version 0.9, and this one reads 1.0; install the same relay on both"},
 		"no version":        {version(""), `a message of version ""`},
 		"odd version":       {version("1.0x"), `a message of version "1.0x"`},
 		"two":               {string(text) + "{}", "read a message"},

@@ -56,6 +56,8 @@ type Host struct {
 	Name   string   `yaml:"name"`
 	Jobs   int      `yaml:"jobs"` // attempts at a time
 	Labels []string `yaml:"labels"`
+	// Account is whose usage limits the runners there come to, if hosts share one: their name, or else that of the host.
+	Account string `yaml:"account"`
 	// TrustChecks: work whose checks have passed there is not checked here again, if nothing has landed meanwhile.
 	TrustChecks bool `yaml:"trust_checks"`
 
@@ -138,34 +140,21 @@ func Read(environ []string) (*Machines, error) {
 			return refused(wrong)
 		}
 	}
-	if wrong := m.wrongNeed(); wrong != "" {
-		return refused(wrong)
+	for label, globs := range m.Needs {
+		if len(globs) == 0 || slices.ContainsFunc(globs, func(glob string) bool { return !doublestar.ValidatePattern(glob) }) {
+			return refused(fmt.Sprintf("needs: %s must have globs, and well-formed ones: %q", label, globs))
+		}
 	}
 	seen := map[string]bool{}
 	for i := range m.Hosts {
 		h := &m.Hosts[i]
-		if h.Jobs == 0 {
-			h.Jobs = 1
-		}
+		h.Jobs, h.Account = cmp.Or(h.Jobs, 1), cmp.Or(h.Account, h.Name)
 		if h.Name == "" || h.Jobs < 0 || seen[h.Name] {
 			return refused(fmt.Sprintf("host %d needs a name of its own, and jobs of at least 1", i+1))
 		}
 		seen[h.Name] = true
 	}
 	return m, nil
-}
-
-// wrongNeed returns what is wrong with the needs.
-func (m *Machines) wrongNeed() string {
-	for label, globs := range m.Needs {
-		if len(globs) == 0 || slices.ContainsFunc(globs, func(glob string) bool { return !doublestar.ValidatePattern(glob) }) {
-			return fmt.Sprintf("needs: %s must have globs, and well-formed ones: %q", label, globs)
-		}
-		if !slices.ContainsFunc(m.Hosts, func(h Host) bool { return h.Has([]string{label}) }) {
-			return "needs: no host has the label " + label
-		}
-	}
-	return ""
 }
 
 // Has reports whether a host has all of the labels.

@@ -42,16 +42,18 @@ func (j *Jobs) Ask(ctx context.Context, host string, question []byte) (said []by
 // longestAnswer bounds the work on an answer: who asks waits less.
 const longestAnswer = 5 * time.Minute
 
-// answerer returns what answers questions to a worker.
-func answerer(w *Worker) worker.Worker {
+// questions returns what answers questions.
+func (w *Worker) questions() worker.Worker {
 	of := worker.New(w.client, questionsOf(w.Name), worker.Options{DisableWorkflowWorker: true, WorkerStopTimeout: callWithin})
 	of.RegisterActivityWithOptions(func(ctx context.Context, question []byte) ([]byte, error) {
 		q, err := order.Decode[order.Question](question)
-		if err != nil || q.What != order.Drain {
+		switch {
+		case err == nil && q.What == order.Drain:
+			w.Drain(ErrDrain)
+		case err != nil || q.What != order.Labels:
 			return w.Processes.Ask(ctx, w.Name, question)
 		}
-		w.Drain(ErrDrain)
-		return order.Encode(order.Answer{Version: order.Version, Relay: order.Relay(), Now: time.Now()})
+		return order.Encode(order.Answer{Version: order.Version, Relay: order.Relay(), Now: time.Now(), Labels: w.Labels})
 	}, activity.RegisterOptions{Name: questionName})
 	return of
 }

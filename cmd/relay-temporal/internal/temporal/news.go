@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
-	"unicode/utf8"
 
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 )
 
@@ -35,7 +35,7 @@ const (
 
 // add keeps an event: of what was used the last one, since it counts from the beginning, and of what the agent does the last few.
 func (n *news) add(e engine.Event) {
-	e.Detail.Text = shortened(e.Detail.Text)
+	e.Detail.Text = plaintext.ShortLine(e.Detail.Text, longest)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if e.Kind == engine.KindUsage {
@@ -54,16 +54,6 @@ func (n *news) all() []item {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.list)
-}
-
-func shortened(text string) string {
-	if len(text) <= longest {
-		return text
-	}
-	for text = text[:longest]; !utf8.ValidString(text) && text != ""; {
-		text = text[:len(text)-1]
-	}
-	return text + "…"
 }
 
 // reader tells each event once.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +24,7 @@ import (
 type Worker struct {
 	Name      string // of the host
 	Jobs      int    // attempts at a time
+	Labels    []string
 	Beat      time.Duration
 	Processes *host.Processes
 	Drain     func(why error) // ends what Run was given as draining
@@ -81,23 +81,17 @@ func (w *Worker) Run(ctx, draining context.Context, m *settings.Machines) (err e
 
 // serve has the server give orders to carry out.
 func (w *Worker) serve(ctx, draining context.Context) error {
-	of := worker.New(w.client, queueOf(w.Name), worker.Options{
-		MaxConcurrentActivityExecutionSize: w.Jobs, DisableWorkflowWorker: true, WorkerStopTimeout: longestDrain, OnFatalError: w.Drain,
-	})
-	of.RegisterActivityWithOptions(func(in context.Context, message []byte) (*answer, error) {
-		about := activity.GetInfo(in)
-		w.carry(ctx, held{ID: about.ActivityID, Token: about.TaskToken, Message: message, Heartbeat: about.HeartbeatTimeout})
-		return nil, activity.ErrResultPending
-	}, activity.RegisterOptions{Name: activityName})
-	questions := answerer(w)
-	for {
-		err := of.Start()
+	var orders, questions worker.Worker
+	for { // the SDK starts a worker only once
+		orders, questions = w.orders(ctx), w.questions()
+		err := questions.Start() // first, as it takes no orders
 		if err == nil {
-			err = questions.Start()
+			err = orders.Start()
 		}
 		if err == nil {
 			break
 		}
+		questions.Stop()
 		if draining.Err() != nil {
 			return nil //nolint:nilerr // nothing is at work
 		}
@@ -108,7 +102,7 @@ func (w *Worker) serve(ctx, draining context.Context) error {
 	<-draining.Done()
 	why := context.Cause(draining)
 	w.Log("%s: %v: takes nothing new, and ends when what runs has ended", w.Name, why)
-	of.Stop()
+	orders.Stop()
 	questions.Stop()
 	if !errors.Is(why, ErrDrain) {
 		return fmt.Errorf("the Temporal server does not serve this worker: %w", why)
@@ -116,14 +110,17 @@ func (w *Worker) serve(ctx, draining context.Context) error {
 	return nil
 }
 
-// Logger writes lines of a worker.
-func Logger(out io.Writer) func(format string, args ...any) {
-	var mu sync.Mutex
-	return func(format string, args ...any) {
-		mu.Lock()
-		defer mu.Unlock()
-		_, _ = io.WriteString(out, time.Now().Format("15:04:05 ")+strings.TrimSpace(fmt.Sprintf(format, args...))+"\n")
-	}
+// orders returns what takes orders from the server.
+func (w *Worker) orders(ctx context.Context) worker.Worker {
+	of := worker.New(w.client, queueOf(w.Name), worker.Options{
+		MaxConcurrentActivityExecutionSize: w.Jobs, DisableWorkflowWorker: true, WorkerStopTimeout: longestDrain, OnFatalError: w.Drain,
+	})
+	of.RegisterActivityWithOptions(func(in context.Context, message []byte) (*answer, error) {
+		about := activity.GetInfo(in)
+		w.carry(ctx, held{ID: about.ActivityID, Token: about.TaskToken, Message: message, Heartbeat: about.HeartbeatTimeout})
+		return nil, activity.ErrResultPending
+	}, activity.RegisterOptions{Name: activityName})
+	return of
 }
 
 // CheckName refuses names of hosts that name no queue.

@@ -64,6 +64,8 @@ func withSettings(p *project.Project, o schedule.Estimator, now time.Time) sched
 		o.Jobs = 1
 	case o.Jobs == 0:
 		o.Jobs = max(p.Config.Relay.Jobs, 1)
+	case o.Ledger.Slots > 0 && !o.Now.IsZero():
+		o.Jobs = min(o.Jobs, o.Ledger.Slots)
 	}
 	rest := func(name string) time.Duration { return cooldownOf(o.Ledger, name, now) }
 	for _, name := range p.Agents.Reviewers() {
