@@ -10,6 +10,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/each"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
@@ -53,6 +54,7 @@ type boxReader struct {
 	d        *draft
 	numbered bool // a number is the id of its task, also below another one
 	points   bool // points of lists are boxes
+	open     int  // boxes
 
 	phase         string   // the heading of the phase that sections are in
 	inside, ahead []string // groups of the phase, and of the one before
@@ -63,7 +65,8 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 	boxed := slices.ContainsFunc(list, func(l markdown.Line) bool {
 		return l.Box != 0 || l.Kind == markdown.Heading && boxesOpen.MatchString(l.Rest)
 	})
-	r := boxReader{d: d, numbered: numbered, points: !boxed}
+	open := each.Where(list, func(l markdown.Line) (int, bool) { return l.N, l.Box != 0 && !l.Done() })
+	r := boxReader{d: d, numbered: numbered, points: !boxed, open: len(open)}
 	var above [7]string // the headings that a section is below
 	done := 0           // the level of the section whose work is done
 	for _, part := range markdown.Cut(markdown.Labelled(list), 0) {
@@ -91,6 +94,9 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done int) {
 	entries, rest := markdown.Checklist(part.Body)
 	if len(entries) == 0 && (r.points || boxesOpen.MatchString(name)) {
 		entries, rest = markdown.Checklist(markdown.Boxed(part.Body))
+	}
+	if line, why := part.Doubt(entries, rest, above[:], r.open); line > 0 && done == 0 && !r.numbered {
+		d.tell(line, why)
 	}
 	first, priority := len(d.items), normal
 	for _, heading := range above {

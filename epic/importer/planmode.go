@@ -26,7 +26,7 @@ func claimsPlanmode(s source) bool {
 	if !s.isText() {
 		return false
 	}
-	steps := markdown.Steps(s.list)
+	steps := markdown.Steps(s.body)
 	switch {
 	case len(todosOf(s)) > 0:
 		return true
@@ -59,12 +59,9 @@ func readPlanmode(s source, d *draft) {
 		d.prose("", s.body)
 		return
 	}
-	starts := markdown.Steps(s.body)
-	if len(starts) == 0 {
-		d.fail(1, "no step was found in it: numbered headings, or a numbered list below one such as Steps")
-		return
+	if starts := markdown.Steps(s.body); len(starts) > 0 {
+		stepsOf(d, s, starts)
 	}
-	stepsOf(d, s, starts)
 }
 
 // stepsOf takes the steps that begin at some lines. They come in their order, unless the text beside them says that any will do.
