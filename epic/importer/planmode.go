@@ -49,8 +49,8 @@ func todosOf(s source) []*placed.Node {
 	return matter.Get("todos").List()
 }
 
-// readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the list or headings of
-// a section called a plan or steps. They are done in order. Boxes below one are its criteria or parts; when all are ticked it is done.
+// readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps are numbered headings, or the list or headings of a
+// section called a plan or steps. They are done in order. Boxes below one are its criteria or parts; when all are ticked it is done.
 func readPlanmode(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(strings.TrimPrefix(s.title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	if list := todosOf(s); len(list) > 0 {

@@ -1,11 +1,14 @@
 package markdown
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"relay/epic/blueprint/names"
+	"relay/epic/each"
 	"relay/epic/pattern"
 )
 
@@ -15,32 +18,27 @@ var notWork = pattern.New(`(?i)^\W*(?:[\d.]+\W+)?(?:[\w-]+ )?(?:(?:tests?|testin
 // Doubt returns a line of a section of a checklist that may be meant otherwise than it is read, and why: boxes are tasks, those below them
 // are criteria, and other lines are text. The line is 0 for a plain section. The rest are the lines that no box holds; above are the
 // headings that the section is below. The whole checklist has so many open boxes; without any, items are read as boxes.
-func (s Section) Doubt(boxes []Entry, rest []Line, above []string, open int) (line int, why string) {
-	top, first := 0, 0
+func (s Section) Doubt(boxes []Entry, rest []Line, above []string, all int) (line int, why string) {
+	top := 0
 	for i, e := range boxes {
-		if e.Line.Indent <= boxes[top].Line.Indent {
-			top = i
-		}
 		switch {
-		case e.Line.Done():
-		case boxes[top].Line.Done():
+		case e.Line.Indent <= boxes[top].Line.Indent:
+			top = i
+		case boxes[top].Line.Done() && !e.Line.Done():
 			return e.Line.N, "this box is open below one that is ticked, and is taken for a task"
-		case first == 0:
-			first = e.Line.N
 		}
 	}
-	points, numbered := []int(nil), false
-	for _, l := range rest {
+	points := each.Where(rest, func(l Line) (Line, bool) {
 		row := strings.HasPrefix(l.Text, "|") && rowID.MatchString(names.Cells(l.Text)[0])
-		if l.Kind == Item && l.Indent < 2 || row {
-			points, numbered = append(points, l.N), numbered || l.Numbered
-		}
-	}
+		return l, l.Kind == Item && l.Indent < 2 || row
+	})
+	numbered := slices.ContainsFunc(points, func(l Line) bool { return l.Numbered })
+	open := slices.IndexFunc(boxes, func(e Entry) bool { return !e.Line.Done() })
 	switch {
-	case len(points) > 1 && (numbered || open > 0 && 4*len(points) >= open): // else they are notes
-		return points[0], fmt.Sprintf("%d lines from here on have no boxes, and are not tasks", len(points))
-	case first > 0 && (slices.ContainsFunc(above, notWork.MatchString) || open == 0 && s.Heading.N > 0):
-		return first, "what is below " + Clip(Unformatted(s.Heading.Rest), 60) + " is taken for tasks"
+	case len(points) > 1 && (numbered || 4*len(points) >= cmp.Or(all, math.MaxInt)): // else they are notes
+		return points[0].N, fmt.Sprintf("%d lines from here on have no boxes, and are not tasks", len(points))
+	case open >= 0 && (slices.ContainsFunc(above, notWork.MatchString) || all == 0 && s.Heading.N > 0):
+		return boxes[open].Line.N, "what is below " + Clip(Unformatted(s.Heading.Rest), 60) + " is taken for tasks"
 	}
 	return 0, ""
 }
