@@ -15,12 +15,12 @@ var (
 	// writing matches titles of work on texts about such work.
 	writing = pattern.New(`(?i)^\W*(?:create|write|add|update|document|draft)\b`)
 	// aside matches headings of sections beside the work: what their boxes say holds of it, or was decided.
-	aside = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:success criteria|success metrics|acceptance(?: criteria| tests?| checks?| checklist)?|definition of (?:done|ready)|done when|exit criteria|dod|rollback(?: \w+)?|risks?(?: .*)?|mitigations?|compatibility requirements|(?:(?:key|technical|design|locked) )*decisions?(?: log)?|(?:open )?questions|out of scope|not in scope|non-goals|assumptions|constraints|(?:\w+ )?(?:background|overview|summary)|(?:(?:project|business|technical|current|high-level) )?context|legend|how to (?:use|read)\b.*|glossary|references|self-review|known (?:issues|limitations)(?: .*)?|(?:approaches|alternatives|options)(?: considered)?|(?:(?:test(?:ing)?|verification|validation|rollback) )(?:strategy|approach)|(?:changes )?(?:delivered|shipped)\b.*|appendix\b.*|future (?:work|enhancements|improvements|ideas|considerations)|(?:final |quality |pre-\w+ |post-\w+ |review |validation |verification |testing |summary |success |completion |submission |deliverables )+checklist)(?:\s*\([^)]*\))?\W*$|^\P{L}*(?:当前)?(?:边界|约束|非目标|背景|概述|风险|原则|注意事项|备注|参考|(?:验收|完成|成功)(?:标准|检查项?|清单))\P{L}*$`)
+	aside = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:success criteria|success metrics|acceptance(?: criteria| tests?| checks?| checklist)?|definition of (?:done|ready)|done when|exit criteria|dod|rollback(?: \w+)?|risks?(?: .*)?|mitigations?|compatibility requirements|(?:(?:key|technical|design|locked) )*decisions?(?: log)?|(?:open )?questions|out of scope|not in scope|non-goals|assumptions|constraints|(?:\w+ )?(?:background|overview|summary|legend)|(?:(?:project|business|technical|current|high-level) )?context|how to (?:use|read)\b.*|glossary|references|self-review|known (?:issues|limitations)(?: .*)?|(?:approaches|alternatives|options)(?: considered)?|(?:(?:test(?:ing)?|verification|validation|rollback) )(?:strategy|approach)|(?:changes )?(?:delivered|shipped)\b.*|appendix\b.*|future (?:work|enhancements|improvements|ideas|considerations)|(?:final |quality |pre-\w+ |post-\w+ |review |validation |verification |testing |summary |success |completion |submission |deliverables )+checklist)(?:\s*\([^)]*\))?\W*$|^\P{L}*(?:当前)?(?:边界|约束|非目标|背景|概述|风险|原则|注意事项|备注|参考|(?:验收|完成|成功)(?:标准|检查项?|清单))\P{L}*$`)
 
 	ended      = pattern.New(`(?i)[ \t*_]*(?:[—–-]+[ \t]*|[\[(])?(?:[✅✓✔][ \t]*(?:(?:\pL+[ +]+){0,3}(?:done|completed?|shipped|merged|validated|verified|delivered|implemented)\b[^()]{0,30})?(?:[ \t]*\([^()]*\))?|(?:—|–|\[|\()[ \t]*(?:done|completed?|delivered|shipped)(?: [^()\[\]]{1,30}[\])])?)[\])]?[ \t*_]*$`)
 	finished   = pattern.New(`(?i)^\W*(?:(?:completed|finished|shipped|resolved|implemented)\b|(?:complete|done|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$)|^\s*✅|^\P{L}*(?:已完成|完了済み|(?i:erledigt|hecho|completad[oa]s|terminad[oa]s|concluíd[oa]s|готово)(?:$|\P{L}))`)
 	tickedHead = pattern.New(`^[*\s]*(?:✅|☑|✔|\[[xX]\])`)
-	deferred   = pattern.New(`(?i:[\[(](?:deferred|postponed|cancel+ed|skipped|won't do|wontfix|on hold)\b[^\])]*[\])]\W*$)|[—–~:-]\s*(?:DEFERRED|SKIPPED|CANCELLED)\W*$|^~~.+~~`)
+	deferred   = pattern.New(`(?i:[\[(](?:deferred|postponed|cancel+ed|skipped|won't do|wontfix|on hold)\b[^\])]*[\])]\W*$)|[—–~:-]\s*(?:DEFERRED|SKIPPED|CANCELLED)\W*$|^~~.+~~|^\W*(?i:to-?do|pending|in[ -]progress|remaining|not (?:yet )?started|open|planned|blocked|待办|未开始|进行中|offen|pendiente|pendente|à faire)\W*$`)
 	statusLine = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**(?:\s*(?:✅|☑|\[x\])\s*$|\W*(?:completed?|done|shipped|implemented|delivered|closed|fixed|resolved)(?:\W*$|\s*[(\[\d—–:,.;-]|\s+(?:on|in|by|at|since|and)\b))`)
 )
 
@@ -33,7 +33,7 @@ func Ended(title string) (rest string, done bool) {
 // IsDone reports whether a heading says that the work below it is done.
 func IsDone(heading string) bool { return finished.MatchString(heading) }
 
-// IsDeferred reports whether a title says that its task is not to be done now.
+// IsDeferred reports whether a title says that its task is not to be done now, or is a state alone, as in a legend of boxes.
 func IsDeferred(title string) bool { return deferred.MatchString(title) }
 
 // IsTicked reports whether a heading begins with a mark of what is done.

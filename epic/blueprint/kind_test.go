@@ -13,6 +13,9 @@ func TestHeadingsInOtherLanguages(t *testing.T) {
 			t.Errorf("%q does not mean done", name)
 		}
 	}
+	if !IsDeferred("In progress") || IsDeferred("In progress: the parser") || IsDeferred("Open the file") {
+		t.Error("a state alone is not a task")
+	}
 	if IsDone("Hechos de la API") || !IsAside("当前边界") || IsAside("风险引擎") || !IsAside("验收检查项") {
 		t.Error("a heading is misread")
 	}

@@ -104,8 +104,8 @@ func head(text string, inside bool) (id, title string, ok bool) {
 
 func (p *parser) document(blocks []block) {
 	p.preamble = true
-	for _, b := range blocks {
-		p.sections = p.sections || b.kind == heading && IsSection(b.text)
+	for k, b := range blocks { // the first is the title, also if it is Tasks
+		p.sections = p.sections || b.kind == heading && IsSection(b.text) && (b.level > 1 || k > 0)
 	}
 	for k := range blocks {
 		b := &blocks[k]
@@ -138,7 +138,7 @@ func (p *parser) heading(b *block, rest []block) {
 		return
 	}
 	switch {
-	case IsSection(b.text):
+	case IsSection(b.text) && !p.isTitle(b):
 		p.close()
 		p.section, p.preamble, p.sectAt, p.prose.open = b.level, false, at, false
 	case p.cur != nil && b.level > p.cur.level:

@@ -10,6 +10,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/each"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
@@ -63,6 +64,7 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 	boxed := slices.ContainsFunc(list, func(l markdown.Line) bool {
 		return l.Box != 0 || l.Kind == markdown.Heading && boxesOpen.MatchString(l.Rest)
 	})
+	open := each.Where(list, func(l markdown.Line) (int, bool) { return l.N, l.Box != 0 && !l.Done() })
 	r := boxReader{d: d, numbered: numbered, points: !boxed}
 	var above [7]string // the headings that a section is below
 	done := 0           // the level of the section whose work is done
@@ -80,15 +82,18 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 			aside(d, name, part.Body)
 			continue
 		}
-		r.section(part, above, done)
+		entries, rest := r.section(part, above, done)
+		if line, why := part.Doubt(entries, rest, above[:], len(open)); line > 0 && done == 0 && !numbered {
+			d.tell(line, why)
+		}
 	}
 }
 
-// section takes the tasks of a section, which is below others. The one at the level done is done; 0 for none.
-func (r *boxReader) section(part markdown.Section, above [7]string, done int) {
+// section takes the tasks of a section, which is below others, and returns what it has read. The one at the level done is done; 0 for none.
+func (r *boxReader) section(part markdown.Section, above [7]string, done int) (entries []markdown.Entry, rest []markdown.Line) {
 	d, name := r.d, markdown.Unformatted(part.Heading.Rest)
 	phase, label := markdown.PhaseOf(above[:], name)
-	entries, rest := markdown.Checklist(part.Body)
+	entries, rest = markdown.Checklist(part.Body)
 	if len(entries) == 0 && (r.points || boxesOpen.MatchString(name)) {
 		entries, rest = markdown.Checklist(markdown.Boxed(part.Body))
 	}
@@ -123,6 +128,7 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done int) {
 	}
 	d.chain(numbered)
 	r.end(name, label, phase, d.items[first:], rest)
+	return entries, rest
 }
 
 // isPart reports whether a box below that of a task is a criterion: not if it is open below a ticked one, or has a number of its own.

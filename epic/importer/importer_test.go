@@ -244,7 +244,7 @@ func TestHostileFiles(t *testing.T) {
 		"more":   {"prd.json", "{\"userStories\": []}\n{}", "something follows the value"},
 		"none":   {"prd.json", `{"userStories": []}`, "no task was found in it"},
 		"folder": {"prd.json/x", "", "prd.json is not a file"},
-		"steps":  {"plan.md", "# A\n\n1. one\n", "no step was found in it: numbered headings, or a numbered list below one such as Steps"},
+		"steps":  {"plan.md", "# A\n\n1. one\n", "no task was found in it"},
 		"other":  {"tasks.json", `{"name": "x"}`, "no task was found in it"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ func claimsPlanmode(s source) bool {
 	if !s.isText() {
 		return false
 	}
-	steps := markdown.Steps(s.list)
+	steps := markdown.Steps(s.body)
 	switch {
 	case len(todosOf(s)) > 0:
 		return true
@@ -49,9 +49,8 @@ func todosOf(s source) []*placed.Node {
 	return matter.Get("todos").List()
 }
 
-// readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list
-// or the headings of a section that is called a plan or steps. They are done in their order; everything else is the description of the
-// epic. Boxes below one are its criteria or its parts; when all are ticked it is done.
+// readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps are numbered headings, or the list or headings of a
+// section called a plan or steps. They are done in order. Boxes below one are its criteria or parts; when all are ticked it is done.
 func readPlanmode(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(strings.TrimPrefix(s.title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	if list := todosOf(s); len(list) > 0 {
@@ -59,12 +58,9 @@ func readPlanmode(s source, d *draft) {
 		d.prose("", s.body)
 		return
 	}
-	starts := markdown.Steps(s.body)
-	if len(starts) == 0 {
-		d.fail(1, "no step was found in it: numbered headings, or a numbered list below one such as Steps")
-		return
+	if starts := markdown.Steps(s.body); len(starts) > 0 {
+		stepsOf(d, s, starts)
 	}
-	stepsOf(d, s, starts)
 }
 
 // stepsOf takes the steps that begin at some lines. They come in their order, unless the text beside them says that any will do.

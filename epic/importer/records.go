@@ -27,7 +27,7 @@ type recordReader struct {
 	d *draft
 
 	parts  map[string][]*item // of a whole, by its id
-	ids    map[string]int     // how many objects have one
+	ids    map[string]int     // how many objects have one, and whether parts of a whole do: whole/id
 	ranked bool               // the priorities of some are places
 	asked  bool               // some say what they wait for, or that they wait for nothing
 	named  bool               // some say what they wait for
@@ -58,7 +58,7 @@ func readRecords(s source, d *draft) {
 		}
 	}
 	r := recordReader{d: d, parts: map[string][]*item{}, ids: map[string]int{}}
-	r.count(lists)
+	r.count(lists, "")
 	r.lists(lists, nil)
 	for _, it := range d.items {
 		d.wholes(it, r.parts)
@@ -86,13 +86,14 @@ func tagOf(d *draft, root *placed.Node, tags []placed.Records) []placed.Records 
 func (r *recordReader) serial() bool { return !r.named && (r.ranked || !r.asked) }
 
 // count goes through objects and their parts for what holds for all of them.
-func (r *recordReader) count(lists []placed.Records) {
+func (r *recordReader) count(lists []placed.Records, whole string) {
 	for _, l := range lists {
 		for _, n := range l.List {
-			on := n.Get(placed.AfterKeys...)
-			r.ids[n.Get("id").String()]++
+			on, id := n.Get(placed.AfterKeys...), n.Get("id").String()
+			r.ids[id]++
+			r.ids[whole+"/"+id]++
 			r.asked, r.named, r.ranked = r.asked || on != nil, r.named || on != nil && on.Says(), r.ranked || n.Place() < placed.Unranked
-			r.count(n.Lists())
+			r.count(n.Lists(), strings.TrimPrefix(whole+"."+id, "."))
 		}
 	}
 }
@@ -162,7 +163,7 @@ func (r *recordReader) item(n *placed.Node, above *item, local bool) *item {
 		if local {
 			it.id = above.id + "." + strings.TrimPrefix(it.id, above.id+".")
 			for i, on := range it.after {
-				if !strings.Contains(on.id, ".") {
+				if r.ids[above.id+"/"+on.id] > 0 { // else it is that of a whole
 					it.after[i].id = above.id + "." + on.id
 				}
 			}

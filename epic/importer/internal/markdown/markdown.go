@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"relay/epic/blueprint"
 	"relay/epic/each"
@@ -40,7 +41,7 @@ const (
 var (
 	headingForm     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*)$`)
 	itemForm        = pattern.New(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)$`)
-	boxForm         = pattern.New(`^(?:\[([ xX~/-]?)\](\*?)[ \t]+|[⬜☐🔲]\x{fe0f}?[ \t]*)(.*)$`)
+	boxForm         = pattern.New(`^(?:\[([ xX~/✅✓✔☑-]?)\](\*?)[ \t]+|[⬜☐🔲]\x{fe0f}?[ \t]*)(.*)$`)
 	fenceForm       = pattern.New("^ {0,3}[-*+]?[ \t]*(`{3,}|~{3,})")
 	priorityWords   = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|\W*$)|\bpriority\W*(critical|high|medium|low)\b`)
 	requirementHead = pattern.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
@@ -121,7 +122,9 @@ func (l *Line) classify() {
 	}
 	l.Kind, l.Rest, l.Numbered = Item, m[2], text[0] >= '0'
 	if box := boxForm.FindStringSubmatch(l.Rest); box != nil && (l.Rest[0] == '[' || !strings.HasPrefix(box[3], "=")) { // ⬜ = not begun
-		l.Box, l.Rest = strings.ToLower(cmp.Or(box[1], " "))[0], box[3]
+		if l.Box, l.Rest = strings.ToLower(cmp.Or(box[1], " "))[0], box[3]; l.Box >= utf8.RuneSelf {
+			l.Box = 'x'
+		}
 		if box[2] != "" && l.Box == ' ' {
 			l.Box = '*'
 		}
