@@ -39,7 +39,8 @@ func readOpenspec(s source, d *draft) {
 	for _, name := range pattern.Glob(s.files, path.Dir(s.name), "specs/*/spec.md") {
 		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, name))
 	}
-	if starts := markdown.Steps(s.body); markdown.AreTasks(s.body, starts) {
+	numbered := slices.ContainsFunc(s.body, func(l markdown.Line) bool { return l.Box != 0 && markdown.Numbered.MatchString(l.Rest) })
+	if starts := markdown.Steps(s.body); !numbered && markdown.AreTasks(s.body, starts) {
 		stepsOf(d, s, starts)
 		return
 	}

@@ -164,7 +164,7 @@ func (r *recordReader) item(n *placed.Node, above *item, local bool) *item {
 			it.id = above.id + "." + strings.TrimPrefix(it.id, above.id+".")
 			for i, on := range it.after {
 				if r.ids[above.id+"/"+on.id] > 0 { // else it is that of a whole
-					it.after[i].id = above.id + "." + on.id
+					it.after[i].id = above.id + "." + strings.TrimPrefix(on.id, above.id+".")
 				}
 			}
 		}
