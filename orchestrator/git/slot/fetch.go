@@ -9,6 +9,9 @@ import (
 	"relay/reanchor/git"
 )
 
+// fetchesIndexed is after how many fetches their packs are indexed together: each fetch that checks its objects leaves a pack.
+const fetchesIndexed = 32
+
 // Fetch brings a commit of a slot, with all that the user's repository lacks of it, into that repository, and points ref
 // there. Every object is checked. base is a commit that both have.
 func (p *Pool) Fetch(ctx context.Context, from *git.Repo, commit, base, ref string) error {
@@ -25,8 +28,11 @@ func (p *Pool) Fetch(ctx context.Context, from *git.Repo, commit, base, ref stri
 		"--no-prune", "--update-head-ok", "--force", "--refmap=", "--negotiation-tip="+base, "--", from.GitDir(), commit+":"+ref,
 	)
 	call.Env = append(call.Env, "GIT_ALLOW_PROTOCOL=file")
-	_, err = p.Repo.Run(ctx, call)
-	return err
+	if _, err := p.Repo.Run(ctx, call); err != nil || p.fetches.Add(1)%fetchesIndexed > 0 {
+		return err
+	}
+	_, _ = p.Repo.Run(ctx, git.Writing("multi-pack-index", "write")) // else git looks into each pack: slower, nothing more
+	return nil
 }
 
 // fetchPack fetches into a partial clone: git checks each object, but not that the objects it names are there.

@@ -26,6 +26,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"relay/epic/each"
@@ -40,6 +41,7 @@ type Pool struct {
 	folder   *slotFolder
 	template *template
 	left     sync.Map // the *state of slots that this pool has left, by name
+	fetches  atomic.Int64
 }
 
 // NewPool returns the pool of slots of a repository in a folder, absolute.

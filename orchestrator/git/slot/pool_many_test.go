@@ -142,3 +142,25 @@ func TestSlotsBesideRepacks(t *testing.T) {
 	<-stopped
 	l.Git("fsck", "--connectivity-only", "--no-dangling")
 }
+
+// Each fetch leaves a pack, and every command of git opens all of them: after so many they have one index.
+func TestFetchesAreIndexed(t *testing.T) {
+	t.Parallel()
+	l, p := newPool(t)
+	base, branch := l.Git("rev-parse", "one"), "relay-tasks/lab/T1"
+	for n := range 3 {
+		p.fetches.Store(fetchesIndexed - 2 + int64(n))
+		l.Sh("cd '" + l.site(p, "1", "one", branch) + "'; echo work >> run; git commit -qam work")
+		repo := repotest.Want[*git.Repo](t)(first(p.Open(t.Context(), "1", base, branch)))
+		head := repotest.Want[string](t)(repo.Head(t.Context()))
+		if err := p.Fetch(t.Context(), repo, head, base, fmt.Sprintf("refs/relay/lab/T1/%d", n)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := os.Stat(filepath.Join(l.Root, ".git/objects/pack/multi-pack-index"))
+		if (err == nil) != (n > 0) {
+			t.Errorf("after fetch %d: %v", n, err)
+		}
+	}
+	l.Git("repack", "-adq")
+	l.Git("fsck", "--connectivity-only", "--no-dangling")
+}
