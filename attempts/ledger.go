@@ -184,7 +184,8 @@ func (l *Ledger) Record(id string) *TaskRecord { return cmp.Or(l.Tasks[id], &Tas
 // StatusOf returns a task's state. A task is blocked while it is pending and a dependency is not completed.
 // With a nil graph no task is blocked.
 func (l *Ledger) StatusOf(g *epic.Graph, id string) Status {
-	return l.Record(id).status(g != nil && len(l.WaitsFor(g, id)) > 0)
+	rec := l.Record(id)
+	return rec.status(g != nil && !rec.Completed && rec.Gate == nil && len(l.WaitsFor(g, id)) > 0)
 }
 
 // WaitsFor lists the dependencies of a task that are not completed.
