@@ -240,13 +240,7 @@ func (l *Ledger) LastEpicReview() *EpicReview {
 
 // EpicRounds counts the epic reviews that have led to more tasks.
 func (l *Ledger) EpicRounds() int {
-	rounds := 0
-	for i := range l.EpicReviews {
-		if len(l.EpicReviews[i].Added) > 0 {
-			rounds++
-		}
-	}
-	return rounds
+	return each.Count(l.EpicReviews, func(r *EpicReview) bool { return len(r.Added) > 0 })
 }
 
 // setAside ends every attempt of a ledger that relay did not write which is in progress there, and says which these are: its

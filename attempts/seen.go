@@ -37,11 +37,8 @@ type seenTask struct {
 	Record TaskRecord
 }
 
-// seenForm follows the version in the seal of files for viewers: builds of one version may write other forms of them.
-const seenForm = " 2"
-
 // Seal returns the first line of a file for viewers, as [durable.Seal] does.
-func Seal(relay string, of ...[]byte) []byte { return durable.Seal(relay+seenForm, of...) }
+func Seal(relay string, of ...[]byte) []byte { return durable.Seal(relay, of...) }
 
 // keepSeen writes seenFile, if the logs of a store have grown enough. After a failure viewers do without it.
 func keepSeen(s *Store) {
@@ -95,7 +92,7 @@ func (h *history) recall(relay string) {
 	var s seen
 	var ends []func() bool
 	read := taskReader(&s.Ledger)
-	same := durable.Sealed(h.fsys, seenFile, relay+seenForm, maxLedger, func(line []byte) error {
+	same := durable.Sealed(h.fsys, seenFile, relay, maxLedger, func(line []byte) error {
 		if s.Ledger.Tasks != nil {
 			return read(line)
 		}

@@ -60,13 +60,16 @@ func (h *Hashed) Close() {
 	_ = h.file.Close()
 }
 
-// Seal returns the first line of a sealed file: the version of its writer, and a hash of all that the file is made of and has.
+// sealed is the first line of a sealed file: the version of its writer, the form, which builds of one version may change, and a hash.
+const sealed = "%s 2 %x"
+
+// Seal returns the first line of a sealed file, with a hash of all that the file is made of and has.
 func Seal(version string, of ...[]byte) []byte {
 	sum := sha256.New()
 	for _, part := range of {
 		sum.Write(part)
 	}
-	return fmt.Appendf(nil, "%s %x\n", version, sum.Sum(nil))
+	return fmt.Appendf(nil, sealed+"\n", version, sum.Sum(nil))
 }
 
 // Sealed calls f with each line that follows the seal of a file of which at most so many bytes count. They count only if it returns true: the
@@ -86,5 +89,5 @@ func Sealed(fsys FS, name, version string, most int64, f func(line []byte) error
 		sum.Write(append(line, '\n'))
 		return f(line)
 	})
-	return err == nil && seal == fmt.Sprintf("%s %x", version, sum.Sum(nil))
+	return err == nil && seal == fmt.Sprintf(sealed, version, sum.Sum(nil))
 }
