@@ -67,9 +67,9 @@ func sumUp(s *Store) (of *seen) {
 		if s.opts.Relay == "" || !folded || next < max(longLogs, s.seen.upTo+s.seen.upTo/seenPart) {
 			return
 		}
-		of = &seen{Logs: marks, Next: next, Jobs: now.jobs, Base: now.base, Written: now.written, Ledger: *now.ledger, Tasks: len(now.ledger.Tasks)}
+		of = &seen{Logs: marks, Next: next, Jobs: now.jobs, Base: now.base, Written: now.written, Ledger: *now.ledger}
 		l := &of.Ledger
-		l.Tasks, l.EndedAt, l.EpicReviews = nil, time.Time{}, slices.Clone(l.EpicReviews) // viewers do not know which tasks there are
+		of.Tasks, l.Tasks, l.EndedAt, l.EpicReviews = len(l.Tasks), nil, time.Time{}, slices.Clone(l.EpicReviews) // viewers know no plan
 		l.Cooldowns, l.Refused, l.Held = maps.Clone(l.Cooldowns), maps.Clone(l.Refused), maps.Clone(l.Held)
 		for id, rec := range now.ledger.Tasks {
 			of.tasks = append(of.tasks, seenTask{id, *rec})

@@ -106,8 +106,9 @@ func Simulate(s *Schedule, jobs int, attempt func(i int) (takes float64, ends En
 // clone returns a copy that can be simulated without changing s, in the room of one that was. No task may be running.
 func clone(s *Schedule, room Schedule) *Schedule {
 	c := *s
-	c.phase, c.waiting, c.Ready.ready = append(room.phase[:0], s.phase...), append(room.waiting[:0], s.waiting...), append(room.Ready.ready[:0], s.Ready.ready...)
-	c.Failures.tasks, c.missing = append(room.Failures.tasks[:0], s.Failures.tasks...), maps.Clone(s.missing)
+	c.phase, c.waiting = append(room.phase[:0], s.phase...), append(room.waiting[:0], s.waiting...)
+	c.Ready.ready, c.missing = append(room.Ready.ready[:0], s.Ready.ready...), maps.Clone(s.missing)
+	c.Failures.tasks = append(room.Failures.tasks[:0], s.Failures.tasks...)
 	c.Contention = newContention(s.tasks, maps.Clone(s.Contention.lost))
 	return &c
 }

@@ -72,8 +72,8 @@ func Seal(version string, of ...[]byte) []byte {
 	return fmt.Appendf(nil, sealed+"\n", version, sum.Sum(nil))
 }
 
-// Sealed calls f with each line that follows the seal of a file of which at most so many bytes count. They count only if it returns true: the
-// seal is of this version and these lines, and f has read them all.
+// Sealed calls f with each line that follows the seal of a file of which at most so many bytes count. They count only if it returns true:
+// the seal is of this version and these lines, and f has read them all.
 func Sealed(fsys FS, name, version string, most int64, f func(line []byte) error) bool {
 	file, err := Regular(fsys, name, os.O_RDONLY)
 	if err != nil {
