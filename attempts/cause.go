@@ -97,16 +97,18 @@ func Normalise(text string) string {
 		}
 		return m[1] + "<path>"
 	})
-	s = foldTime.ReplaceAllString(s, "<time>")
-	s = foldClock.ReplaceAllString(s, "$1<time>")
-	s = foldAddress.ReplaceAllString(s, "<address>")
-	s = foldNumber.ReplaceAllString(s, "$1 <n>")
-	s = foldHex.ReplaceAllStringFunc(s, func(word string) string {
-		if strings.ContainsAny(word, "0123456789") && strings.ContainsAny(word, "abcdefx") {
-			return "<hex>"
-		}
-		return word
-	})
+	if strings.ContainsAny(s, "0123456789") {
+		s = foldTime.ReplaceAllString(s, "<time>")
+		s = foldClock.ReplaceAllString(s, "$1<time>")
+		s = foldAddress.ReplaceAllString(s, "<address>")
+		s = foldNumber.ReplaceAllString(s, "$1 <n>")
+		s = foldHex.ReplaceAllStringFunc(s, func(word string) string {
+			if strings.ContainsAny(word, "0123456789") && strings.ContainsAny(word, "abcdefx") {
+				return "<hex>"
+			}
+			return word
+		})
+	}
 	return strings.TrimSpace(foldSpace.ReplaceAllString(s, " "))
 }
 

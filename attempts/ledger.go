@@ -182,7 +182,8 @@ func (l *Ledger) Record(id string) *TaskRecord { return cmp.Or(l.Tasks[id], &Tas
 // StatusOf returns a task's state. A task is blocked while it is pending and a dependency is not completed.
 // With a nil graph no task is blocked.
 func (l *Ledger) StatusOf(g *epic.Graph, id string) Status {
-	return l.Record(id).status(g != nil && len(l.WaitsFor(g, id)) > 0)
+	rec := l.Record(id)
+	return rec.status(g != nil && !rec.Completed && rec.Gate == nil && len(l.WaitsFor(g, id)) > 0)
 }
 
 // WaitsFor lists the dependencies of a task that are not completed.
@@ -237,13 +238,7 @@ func (l *Ledger) LastEpicReview() *EpicReview {
 
 // EpicRounds counts the epic reviews that have led to more tasks.
 func (l *Ledger) EpicRounds() int {
-	rounds := 0
-	for i := range l.EpicReviews {
-		if len(l.EpicReviews[i].Added) > 0 {
-			rounds++
-		}
-	}
-	return rounds
+	return each.Count(l.EpicReviews, func(r *EpicReview) bool { return len(r.Added) > 0 })
 }
 
 // setAside ends every attempt of a ledger that relay did not write which is in progress there, and says which these are: its

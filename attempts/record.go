@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -65,13 +66,7 @@ func (rec TaskRecord) SinceReset() []Attempt {
 
 // Charges returns the number of attempts that count against the task's limit.
 func (rec TaskRecord) Charges() int {
-	n := 0
-	for i := range rec.SinceReset() {
-		if rec.SinceReset()[i].Charged {
-			n++
-		}
-	}
-	return n
+	return each.Count(rec.SinceReset(), func(a *Attempt) bool { return a.Charged })
 }
 
 // Used returns the usage of all attempts of the task.
@@ -82,13 +77,7 @@ func (rec TaskRecord) UsedSince() Usage { return sum(rec.SinceReset()) }
 
 // TimesUndone returns how often work that landed later has broken the task after it was completed.
 func (rec TaskRecord) TimesUndone() int {
-	n := 0
-	for i := range rec.Attempts {
-		if rec.Attempts[i].Undone != nil {
-			n++
-		}
-	}
-	return n
+	return each.Count(rec.Attempts, func(a *Attempt) bool { return a.Undone != nil })
 }
 
 // Running returns the attempt that has not ended, or nil.

@@ -1,7 +1,7 @@
 package attempts
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -28,6 +28,7 @@ type seen struct {
 	Jobs, Base int
 	Written    snapshots
 	Ledger     Ledger // without tasks
+	Tasks      int    // how many there are
 	tasks      []seenTask
 }
 
@@ -50,6 +51,7 @@ func keepSeen(s *Store) {
 	for i := range of.tasks {
 		text, _ = json.Append(append(text, '\n'), &of.tasks[i], 0)
 	}
+	text = append(text, '\n')
 	copy(text, Seal(s.opts.Relay, text[len(seal):]))
 	s.seen = show(s.fsys, seenFile, text)
 	s.seen.upTo = of.Next
@@ -67,7 +69,7 @@ func sumUp(s *Store) (of *seen) {
 		}
 		of = &seen{Logs: marks, Next: next, Jobs: now.jobs, Base: now.base, Written: now.written, Ledger: *now.ledger}
 		l := &of.Ledger
-		l.Tasks, l.EndedAt, l.EpicReviews = nil, time.Time{}, slices.Clone(l.EpicReviews) // viewers do not know which tasks there are
+		of.Tasks, l.Tasks, l.EndedAt, l.EpicReviews = len(l.Tasks), nil, time.Time{}, slices.Clone(l.EpicReviews) // viewers know no plan
 		l.Cooldowns, l.Refused, l.Held = maps.Clone(l.Cooldowns), maps.Clone(l.Refused), maps.Clone(l.Held)
 		for id, rec := range now.ledger.Tasks {
 			of.tasks = append(of.tasks, seenTask{id, *rec})
@@ -88,17 +90,23 @@ func show(fsys durable.FS, name string, text []byte) snapshot {
 // recall begins with what seenFile has, if the logs begin with what it is made of.
 func (h *history) recall(relay string) {
 	var s seen
-	first, tasks, _ := bytes.Cut(durable.Sealed(h.fsys, seenFile, relay, maxLedger), []byte("\n"))
-	if json.Unmarshal(first, &s) != nil || !h.begin() || len(s.Logs) > len(h.logs)-h.start {
-		return
-	}
-	ends := each.Of(s.Logs, func(m durable.Mark) func() bool { return m.In(h.fsys) })
-	s.Ledger.Tasks = readTasks(tasks)
-	same := s.Ledger.Tasks != nil
+	var ends []func() bool
+	read := taskReader(&s.Ledger)
+	same := durable.Sealed(h.fsys, seenFile, relay, maxLedger, func(line []byte) error {
+		if s.Ledger.Tasks != nil {
+			return read(line)
+		}
+		if err := json.Unmarshal(line, &s); err != nil || !h.begin() || len(s.Logs) > len(h.logs)-h.start {
+			return cmp.Or(err, errStop)
+		}
+		s.Ledger.Tasks = make(map[string]*TaskRecord, s.Tasks)
+		ends = each.Of(s.Logs, func(m durable.Mark) func() bool { return m.In(h.fsys) })
+		return nil
+	})
 	for i, isIn := range ends {
 		same = isIn() && same && h.logs[h.start+i].name() == s.Logs[i].Name
 	}
-	if !same {
+	if !same || s.Ledger.Tasks == nil {
 		return
 	}
 	for i, m := range s.Logs {
@@ -109,20 +117,21 @@ func (h *history) recall(relay string) {
 	h.fold.jobs, h.fold.base, h.fold.bases, h.fold.written = s.Jobs, s.Base, s.Base, s.Written
 }
 
-// readTasks reads all tasks of seenFile; nil: it cannot. It keeps texts of many attempts once, and lists without room for more.
-func readTasks(text []byte) map[string]*TaskRecord {
+// taskReader returns a function that adds a task of seenFile. It keeps texts of many attempts once, and lists without room for more.
+func taskReader(to *Ledger) func(line []byte) error {
+	var t seenTask
 	var room, all []Attempt
-	tasks, texts := map[string]*TaskRecord{}, map[string]string{}
-	for line := range bytes.Lines(text) {
-		t := seenTask{Record: TaskRecord{Attempts: room}}
-		if json.Unmarshal(line, &t) != nil {
-			return nil
+	texts := map[string]string{}
+	return func(line []byte) error {
+		t = seenTask{Record: TaskRecord{Attempts: room}}
+		if err := json.Unmarshal(line, &t); err != nil {
+			return err
 		}
 		tried, from := t.Record.Attempts, len(all)
 		for i := range tried {
 			a, r := &tried[i], &tried[i].Receipt
-			r.FilesChanged = slices.Clone(r.FilesChanged)
-			same := []*string{&a.Run, &a.Base, &a.Sealed, &a.Runner, &a.Model, (*string)(&a.Result), (*string)(&a.Outcome), (*string)(&r.Verdict)}
+			same := append(make([]*string, 0, 32), &a.Run, &a.Base, &a.Sealed, &a.Runner, &a.Model,
+				(*string)(&a.Result), (*string)(&a.Outcome), (*string)(&r.Verdict))
 			for i := range r.Checks {
 				same = append(same, &r.Checks[i].Name, &r.Checks[i].Phase, (*string)(&r.Checks[i].Attribution))
 			}
@@ -136,10 +145,14 @@ func readTasks(text []byte) map[string]*TaskRecord {
 		if cap(all)-from < len(tried) {
 			all, from = make([]Attempt, 0, 256+len(tried)), 0
 		}
-		all = append(all, tried...)
-		clear(tried) // the decoder fills in what is there
+		for i := range tried {
+			files := tried[i].Receipt.FilesChanged
+			tried[i].Receipt.FilesChanged = append([]string(nil), files...)
+			all = append(all, tried[i])
+			tried[i] = Attempt{Receipt: Receipt{FilesChanged: files[:0]}} // the decoder fills in what is there
+		}
 		room, t.Record.Attempts = tried[:0], all[from:len(all):len(all)]
-		tasks[t.ID] = new(t.Record)
+		to.Tasks[t.ID] = new(t.Record)
+		return nil
 	}
-	return tasks
 }

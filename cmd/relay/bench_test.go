@@ -196,6 +196,21 @@ func buildRelay(tb testing.TB) string {
 	return path
 }
 
+// once runs a viewer that ends, and prints what it needed. The tests cannot do so: the peak of the memory of a process begins with that of
+// the process that starts it, and theirs is a large one.
+func once() {
+	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	began := time.Now()
+	err := cmd.Run()
+	first, state := time.Since(began), cmd.ProcessState
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Printf("\n%d %d %g", first, state.SystemTime()+state.UserTime(), float64(state.SysUsage().(*syscall.Rusage).Maxrss)/1024)
+}
+
 func run(tb testing.TB, dir, name string, args ...string) {
 	tb.Helper()
 	cmd := exec.Command(name, args...)

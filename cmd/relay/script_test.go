@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 		"relay": relayForTests,
 		"ask":   askRaw,
 		"bare":  bareHost,
+		"once":  once,
 		"mcp":   func() { os.Exit(mcptest.Run(context.Background(), os.Args[1:], os.Stdout)) },
 	})
 }

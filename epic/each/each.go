@@ -1,4 +1,4 @@
-// Package each makes lists of lists: what a function returns of each item.
+// Package each makes lists of lists: what a function returns of each item. It counts items, too.
 package each
 
 // Of returns what f makes of each item, in their order; nil of an empty list.
@@ -14,4 +14,14 @@ func Where[T, V any](list []T, f func(T) (V, bool)) (made []V) {
 		}
 	}
 	return made
+}
+
+// Count returns how many items of a list fit.
+func Count[T any](list []T, fits func(*T) bool) (n int) {
+	for i := range list {
+		if fits(&list[i]) {
+			n++
+		}
+	}
+	return n
 }

@@ -48,6 +48,7 @@ type Timeline struct {
 // estimate holds what all simulations of an estimator share.
 type estimate struct {
 	schedule  *Schedule
+	room      Schedule // that was simulated last
 	jobs      int
 	running   []int
 	durations durations
@@ -91,7 +92,8 @@ func (o Estimator) prepare() (*estimate, error) {
 // simulate simulates what is left; draw returns the minutes per point of a task.
 func (r *estimate) simulate(draw func() float64, onStart func(Slot)) float64 {
 	takes := func(i int) float64 { return remaining(r.points[i], r.spent[i], draw) }
-	s := clone(r.schedule)
+	s := clone(r.schedule, r.room)
+	r.room = *s
 	return simulation{
 		schedule: s, jobs: r.jobs, running: r.running, duration: takes, onStart: onStart, onEnd: s.Complete, earliest: r.earliest,
 	}.run()

@@ -296,7 +296,7 @@ func TestForecastHolds(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s := clone(left.schedule)
+				s := clone(left.schedule, Schedule{})
 				end := simulation{
 					schedule: s, jobs: o.Jobs, running: left.running, duration: func(i int) float64 { return takes[i] },
 					onStart: func(Slot) {}, onEnd: s.Complete,

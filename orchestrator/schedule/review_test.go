@@ -47,7 +47,7 @@ tasks:
 		if got := s.Next(func(int) bool { return true }); got != 0 { // as a forecast asks
 			t.Errorf("%s: task %d is next, want the first: its own files do not count", name, got)
 		}
-		copied := clone(s)
+		copied := clone(s, Schedule{})
 		copied.Start(0)
 		copied.Complete(0)
 		if got := s.NextReview(able); got != 0 {

@@ -103,11 +103,12 @@ func Simulate(s *Schedule, jobs int, attempt func(i int) (takes float64, ends En
 	}.run()
 }
 
-// clone returns a copy that can be simulated without changing s. No task may be running.
-func clone(s *Schedule) *Schedule {
+// clone returns a copy that can be simulated without changing s, in the room of one that was. No task may be running.
+func clone(s *Schedule, room Schedule) *Schedule {
 	c := *s
-	c.phase, c.waiting, c.Ready.ready = slices.Clone(s.phase), slices.Clone(s.waiting), slices.Clone(s.Ready.ready)
-	c.Failures.tasks, c.missing = slices.Clone(s.Failures.tasks), maps.Clone(s.missing)
+	c.phase, c.waiting = append(room.phase[:0], s.phase...), append(room.waiting[:0], s.waiting...)
+	c.Ready.ready, c.missing = append(room.Ready.ready[:0], s.Ready.ready...), maps.Clone(s.missing)
+	c.Failures.tasks = append(room.Failures.tasks[:0], s.Failures.tasks...)
 	c.Contention = newContention(s.tasks, maps.Clone(s.Contention.lost))
 	return &c
 }

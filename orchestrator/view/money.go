@@ -151,7 +151,7 @@ func Seconds(from, to time.Time) float64 {
 func changesOf(b *Builder) Changed {
 	in := b.ledger.Integration
 	c := Changed{Branch: in.Branch, From: in.From, Finished: in.Finished}
-	var files []uint64 // hashes of their names
+	files := make([]uint64, 0, 2*len(b.rows)) // hashes of their names
 	seed, undo := maphash.MakeSeed(), ""
 	for _, row := range b.rows {
 		if row.State.Group() != IsDone && row.State != Look || row.Landed == "" {

@@ -33,19 +33,20 @@ func (b *Builder) row(i int) *Row {
 	r := &Row{
 		ID: t.ID, Title: t.Title, Section: b.sections[i], Place: i, State: b.state(t.ID, rec), Attempt: rec.Charges(),
 		Max: cmp.Or(max(t.MaxAttempts, 0), limit), Tries: len(rec.Attempts), Usage: rec.Used(), Looks: rec.Looks(),
-		Advice: &Advice{}, person: t.Kind == epic.KindPerson,
+		Advice: &b.none, person: t.Kind == epic.KindPerson,
 	}
 	for k := range rec.Attempts {
 		r.addAttempt(&rec.Attempts[k])
 	}
+	if r.State == Done && !r.Already && (r.person || !r.Unproven) {
+		return r
+	}
+	r.Advice = &Advice{}
 	if f := b.frees[t.ID]; f != nil {
 		r.Frees, r.FreesAll = f.first, f.all
 	}
 	b.explain(r, i, rec)
 	r.offer(AddFlag(r.Commands(), b.in.Flag))
-	if r.State == Done && r.Why == "" {
-		r.Advice = &b.none
-	}
 	return r
 }
 
@@ -163,10 +164,7 @@ func (b *Builder) explain(r *Row, i int, rec *attempts.TaskRecord) {
 			r.Why = "continues with your answer"
 		}
 	case Done:
-		if r.Unproven && !r.person {
-			r.Why = "neither a check nor a reviewer proved it"
-		}
-		if r.Already {
+		if r.Why = "neither a check nor a reviewer proved it"; r.Already {
 			r.Why = "it was done already"
 		}
 	default:

@@ -227,8 +227,8 @@ type Row struct {
 	LandedAt time.Time       `json:"landed_at,omitzero"` // zero: nothing of it has landed
 	Already  bool            `json:"already,omitempty"`  // done without a change: its checks passed before
 	Unproven bool            `json:"unproven,omitempty"` // done, but neither check nor reviewer proved it
-	Looks    []attempts.Look `json:"looks,omitempty"`    // what a person has to look at
 	person   bool            // only a person can do it
+	Looks    []attempts.Look `json:"looks,omitempty"` // what a person has to look at
 }
 
 // Advice says why a task is in its state, what to type, and which tasks wait. Most tasks are done and share one that is empty.

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+
+	"relay/epic/plaintext"
 )
 
 // Hashed is a file that is hashed in the background. Its text is read only where the hash does not tell enough.
@@ -58,25 +60,34 @@ func (h *Hashed) Close() {
 	_ = h.file.Close()
 }
 
-// Seal returns the first line of a sealed file: the version of its writer, and a hash of all that the file is made of and has.
+// sealed is the first line of a sealed file: the version of its writer, the form, which builds of one version may change, and a hash.
+const sealed = "%s 2 %x"
+
+// Seal returns the first line of a sealed file, with a hash of all that the file is made of and has.
 func Seal(version string, of ...[]byte) []byte {
 	sum := sha256.New()
 	for _, part := range of {
 		sum.Write(part)
 	}
-	return fmt.Appendf(nil, "%s %x\n", version, sum.Sum(nil))
+	return fmt.Appendf(nil, sealed+"\n", version, sum.Sum(nil))
 }
 
-// Sealed reads what follows the seal of a file of which at most so many bytes count; nil: the seal is of another version or another text.
-func Sealed(fsys FS, name, version string, most int64) []byte {
-	file, err := OpenHashed(fsys, name, most)
-	if file == nil || err != nil {
-		return nil
+// Sealed calls f with each line that follows the seal of a file of which at most so many bytes count. They count only if it returns true:
+// the seal is of this version and these lines, and f has read them all.
+func Sealed(fsys FS, name, version string, most int64, f func(line []byte) error) bool {
+	file, err := Regular(fsys, name, os.O_RDONLY)
+	if err != nil {
+		return false
 	}
 	defer file.Close()
-	text, _ := file.Text()
-	if _, sealed, _ := bytes.Cut(text, []byte("\n")); bytes.HasPrefix(text, Seal(version, sealed)) {
-		return sealed
-	}
-	return nil
+	seal, sum := "", sha256.New()
+	err = plaintext.EachLine(io.NewSectionReader(file, 0, most), 64<<10, int(most), func(line []byte, _ int64, _ bool) error {
+		if seal == "" {
+			seal = string(line)
+			return nil
+		}
+		sum.Write(append(line, '\n'))
+		return f(line)
+	})
+	return err == nil && seal == fmt.Sprintf(sealed, version, sum.Sum(nil))
 }

@@ -38,7 +38,7 @@ type Follower struct {
 func Follow(ctx context.Context, p *project.Project, run string, viewer bool) (*Follower, error) {
 	f := &Follower{Project: p, run: run, viewer: viewer}
 	if viewer {
-		Bound()
+		bound(openLimit)
 	}
 	return f, f.begin(ctx)
 }
@@ -50,13 +50,14 @@ const longLog = 5000
 // collector waits for a limit, which is lower for the long log: that is read beside all else. The viewer keeps nearly all that it has
 // then: with a limit near to that the collector would work all the time, and a heap that grows by heapGrowth per cent is enough.
 const (
+	onceLimit  = 60 << 20
 	openLimit  = 44 << 20
 	readLimit  = 39 << 20
 	heapGrowth = 4
 )
 
-// Bound sets the limits of a process that reads an epic, and ends or becomes a viewer soon.
-func Bound() { bound(openLimit) }
+// Bound sets the limits of a process that shows an epic once: it ends before the collector has to work, unless the epic is very long.
+func Bound() { unmapCode(); bound(onceLimit) }
 
 func bound(limit int64) {
 	debug.SetMemoryLimit(limit)
