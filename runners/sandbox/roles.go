@@ -321,7 +321,9 @@ func (r *ruleset) variable(name string) (value string) {
 }
 
 // NamesFile reports whether a path has an extension: relay makes no folder of that name.
-func NamesFile(path string) bool { return filepath.Ext(strings.TrimPrefix(filepath.Base(path), ".")) != "" }
+func NamesFile(path string) bool {
+	return filepath.Ext(strings.TrimPrefix(filepath.Base(path), ".")) != ""
+}
 
 func below(folder string, names ...string) (paths []string) {
 	for _, name := range names {
