@@ -151,7 +151,8 @@ var bounded = regexp.MustCompile(`(^|, )(/tmp|/var/tmp|/dev/shm)(, |$)`)
 func Words(refused []string, told string, agents []string) string {
 	named := slices.DeleteFunc(slices.Clone(refused), func(path string) bool { return path == Unnamed })
 	const allows = "; to allow that: "
-	said := strings.TrimSuffix("the sandbox refuses "+bounded.ReplaceAllString(strings.Join(named, ", "), "$1$2 for more than 1 GiB$3")+allows+Settings(refused, agents...), allows)
+	list := bounded.ReplaceAllString(strings.Join(named, ", "), "$1$2 for more than 1 GiB$3")
+	said := strings.TrimSuffix("the sandbox refuses "+list+allows+Settings(refused, agents...), allows)
 	if len(named) == 0 || strings.Contains(told, said) {
 		return ""
 	}

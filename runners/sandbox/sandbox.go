@@ -114,10 +114,13 @@ type Process struct {
 // All stands for all commands that are [Sandbox.Outside].
 const All = "all commands"
 
+func (s *Sandbox) isOutside(p Process) bool {
+	return p.Role.IsCommand() && (slices.Contains(s.Outside, p.Run) || slices.Contains(s.Outside, All))
+}
+
 // Wall returns the wall for a process; nil if it has none. It fails if a wall is required and there is none.
 func (s *Sandbox) Wall(p Process) (*Wall, error) {
-	if s == nil || s.Setting == Off || p.Role == Bare || s.Setting == Auto && (!s.Holds(p.CLI) ||
-		p.Role.IsCommand() && (slices.Contains(s.Outside, p.Run) || slices.Contains(s.Outside, All))) {
+	if s == nil || s.Setting == Off || p.Role == Bare || s.Setting == Auto && (!s.Holds(p.CLI) || s.isOutside(p)) {
 		return nil, map[bool]error{true: ErrUntried}[len(p.Allow) > 0] // without a wall, a trial has all that already
 	}
 	if !s.Holds(p.CLI) {
