@@ -17,13 +17,6 @@ func FailedSilently(checks []CheckRun) bool {
 	return slices.ContainsFunc(checks, func(c CheckRun) bool { return c.FailedOnWork() && strings.TrimSpace(c.Tail) == "" })
 }
 
-// RefusedAgents returns what the sandbox refused the agent and reviewers, and no check.
-func (r Receipt) RefusedAgents() []string {
-	return slices.DeleteFunc(slices.Clone(r.Refused), func(path string) bool {
-		return slices.ContainsFunc(r.Checks, func(c CheckRun) bool { return slices.Contains(c.Refused, path) })
-	})
-}
-
 // Tests returns what the check said of how many tests it ran.
 func (c CheckRun) Tests() TestCount { return TestCount{Failed: c.FailedTests, Ran: c.RanTests} }
 

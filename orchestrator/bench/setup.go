@@ -64,7 +64,7 @@ func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error
 }
 
 // seeRefused sees what the sandbox refuses a failed set-up. That of agents' work is repeated with the user's logins if set-up of the user's
-// commit needs them. The task is held if only the user may allow them. If relay knows no commit of the user's, it names that setting.
+// commit needs them. The task is held if only the user may allow them.
 func (s *setUp) seeRefused(ctx context.Context) (err error) {
 	q := checks.Question{Attempt: s.at.Attempt, Logs: s.at.Logs, Bare: s.role == sandbox.SetUpFor}
 	if q.Bare && !allows(s.Checks.Options, []string{sandbox.Logins}) {
@@ -84,8 +84,6 @@ func (s *setUp) seeRefused(ctx context.Context) (err error) {
 			s.tr.Runs, s.tr.Refused = []attempts.CheckRun{failed}, needs
 			s.refused.Store(sandbox.Logins, *s.tr) // no agent is asked for what cannot be checked
 			return nil
-		case s.Mine == "" && s.Checks.Options.Allowed != nil:
-			s.tr.SetUp += "; " + sandbox.Words(failed.Refused, "", nil)
 		}
 	}
 	s.tr.Refused, err = refuses(ctx, s.Benches, q, s.tr.Runs[0])

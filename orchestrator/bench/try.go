@@ -123,7 +123,8 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bo
 			return err
 		})
 	}
-	if err = group.Wait(); err == nil && proving && tried.Unready == "" && base == b.Mine && !allows(b.Checks.Options, []string{sandbox.Logins}) {
+	if err = group.Wait(); err == nil && proving && tried.Unready == "" && base == b.Mine &&
+		!allows(b.Checks.Options, []string{sandbox.Logins}) {
 		err = b.tryBare(ctx, base, &tried)
 	}
 	tried.Checks = slices.Concat(results...)

@@ -280,7 +280,15 @@ func (f *Result) NoteRefused() {
 	}
 	f.Receipt.Refused = slices.Compact(slices.Sorted(slices.Values(f.Receipt.Refused)))
 	f.Notes = slices.DeleteFunc(slices.Clone(f.Notes), func(n attempts.Note) bool { return n.Kind == "refused" })
-	f.Note("refused", sandbox.Words(f.Receipt.Refused, f.Receipt.ErrorSummary, f.Receipt.RefusedAgents()))
+	f.Note("refused", RefusedWords(f.Receipt))
+}
+
+// RefusedWords says what the sandbox refused the agent, reviewers and checks, with the settings that allow it to them.
+func RefusedWords(r attempts.Receipt) string {
+	agents := slices.DeleteFunc(slices.Clone(r.Refused), func(path string) bool {
+		return slices.ContainsFunc(r.Checks, func(c attempts.CheckRun) bool { return slices.Contains(c.Refused, path) })
+	})
+	return sandbox.Words(r.Refused, r.ErrorSummary, agents)
 }
 
 // Unable is a reviewer that could not be asked, or came to no answer: what that says of its runner.

@@ -17,9 +17,9 @@ import (
 	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/view"
 	"relay/review"
-	"relay/runners/sandbox"
 )
 
 // document is the report for a person, and what a pull request says of a task. All text in it that is not relay's own passes through code,
@@ -76,7 +76,7 @@ func Functions() template.FuncMap {
 	return template.FuncMap{
 		"because": plaintext.Because, "count": plaintext.Count, "some": plaintext.Some, "word": plaintext.ShellWord, "fit": plaintext.Fit,
 		"used": used, "usage": UsageText, "charged": ChargeText, "newest": newest, "headline": Headline, "exit": plaintext.ExitText,
-		"refused": sandbox.Words,
+		"refused": engine.RefusedWords,
 		"spaced":  func(word any) string { return strings.ReplaceAll(fmt.Sprint(word), "_", " ") },
 		"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
 		"first":   func(list any, most int) any { return cut(list, 0, most) },

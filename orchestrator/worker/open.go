@@ -117,6 +117,5 @@ func taken(ctx context.Context, repo *git.Repo, branch, head string) string {
 		return head
 	}
 	_, common, _ := strings.Cut(string(out), "\n-")
-	common, _, _ = strings.Cut(common, "\n")
-	return common
+	return strings.Split(common, "\n")[0]
 }

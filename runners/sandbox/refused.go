@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"relay/epic/each"
 	"relay/epic/pattern"
 )
 
@@ -145,14 +144,15 @@ func settingOf(path string) string {
 
 func isSocket(path string) bool { return strings.HasSuffix(path, ".sock") }
 
-// bounded are the folders of which a process has its own, which can only be full: see [privateSize].
-var bounded = map[string]string{"/tmp": " for more than 1 GiB", "/var/tmp": " for more than 1 GiB", "/dev/shm": " for more than 1 GiB"}
+// bounded matches the folders of which a process has its own, which can only be full: see [privateSize].
+var bounded = regexp.MustCompile(`(^|, )(/tmp|/var/tmp|/dev/shm)(, |$)`)
 
 // Words says what the sandbox refuses, and which settings allow that, as [Settings]; "" if no path is named, or told says so already.
 func Words(refused []string, told string, agents []string) string {
-	named := each.Where(refused, func(path string) (string, bool) { return path + bounded[path], path != Unnamed })
+	named := slices.DeleteFunc(slices.Clone(refused), func(path string) bool { return path == Unnamed })
 	const allows = "; to allow that: "
-	said := strings.TrimSuffix("the sandbox refuses "+strings.Join(named, ", ")+allows+Settings(refused, agents...), allows)
+	list := bounded.ReplaceAllString(strings.Join(named, ", "), "$1$2 for more than 1 GiB$3")
+	said := strings.TrimSuffix("the sandbox refuses "+list+allows+Settings(refused, agents...), allows)
 	if len(named) == 0 || strings.Contains(told, said) {
 		return ""
 	}

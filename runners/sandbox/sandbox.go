@@ -171,7 +171,8 @@ func (s *Sandbox) Allows(refused []string) bool {
 			host, port, _ := strings.Cut(path, ":")
 			return w.Alone && !listed(w.Hosts, host, cmp.Or(port, "443"))
 		}
-		return path == Logins && !s.Logins || settingOf(path) != "" && keptFrom(w, strings.Replace(path, "~", s.Home, 1), isSocket(path), bounded[path] != "") != ""
+		real := strings.Replace(path, "~", s.Home, 1)
+		return path == Logins && !s.Logins || settingOf(path) != "" && keptFrom(w, real, isSocket(path), bounded.MatchString(path)) != ""
 	})
 }
 

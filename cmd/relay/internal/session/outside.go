@@ -42,10 +42,9 @@ func AsLastRun(ctx context.Context, p *project.Project, o *orchestrator.Options)
 		return nil
 	}
 	list := slices.Concat([]string{sandbox.All}, o.Worktree.Setup, each.Of(o.Epic.Checks, func(c epic.Check) string { return c.Run }))
-	some := strings.Contains(strings.Join(notes, "\n"), outsideNow)
 	box.Outside = each.Where(list, func(run string) (string, bool) {
 		named := slices.ContainsFunc(notes, func(text string) bool { return strings.HasPrefix(text+": ", outsideNow+run+": ") })
-		return run, named || run == sandbox.All && !some
+		return run, named || run == sandbox.All && !strings.Contains(strings.Join(notes, "\n"), outsideNow)
 	})
 	return each.Of(box.Outside, func(run string) string { return "outside of the sandbox, as in the last run: " + run })
 }
