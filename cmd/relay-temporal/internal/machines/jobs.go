@@ -20,7 +20,7 @@ type Jobs interface {
 	Do(ctx context.Context, host string, id order.ID, message []byte, tell func(engine.Event)) (result []byte, err error)
 	// Ask asks a host something beside orders, also one whose jobs are all at work, and returns the message of its answer.
 	Ask(ctx context.Context, host string, question []byte) (answer []byte, err error)
-	// Drained reports whether the worker of a host has been told to take nothing new, and none has begun since.
+	// Drained reports whether the worker of a host drains or has drained, and none has begun since.
 	Drained(ctx context.Context, host string) bool
 }
 
