@@ -82,7 +82,7 @@ func (w *Worker) Run(ctx, draining context.Context, m *settings.Machines) (err e
 func (w *Worker) serve(ctx, draining context.Context) error {
 	var orders, questions worker.Worker
 	for { // the SDK starts a worker only once
-		orders, questions = w.orders(ctx), w.questions()
+		orders, questions = w.orders(ctx), answerer(w)
 		err := questions.Start() // first, as it takes no orders
 		if err == nil {
 			err = orders.Start()
