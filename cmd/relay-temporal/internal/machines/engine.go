@@ -111,8 +111,8 @@ func (e *Engine) around(ctx context.Context, of engine.Abilities, m *settings.Ma
 	return of, nil
 }
 
-// meet asks the workers of all hosts for their labels, which count together with those of machines.yml, if tasks need any. It refuses a need
-// that no host meets.
+// meet asks the workers of all hosts for their labels, which count together with those of machines.yml, if tasks need any. It refuses a
+// need that no host meets.
 func (e *Engine) meet(ctx context.Context) error {
 	var wait sync.WaitGroup
 	for _, one := range e.hosts.list {
