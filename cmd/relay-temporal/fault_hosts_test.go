@@ -245,15 +245,17 @@ func TestFaultFirstStart(t *testing.T) {
 	behind, err := grpc.NewClient(s.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	s.must(err)
 	t.Cleanup(func() { _ = behind.Close() })
-	front, err := proxy.NewWorkflowServiceProxyServer(proxy.WorkflowServiceProxyOptions{Client: workflowservice.NewWorkflowServiceClient(behind)})
+	to := proxy.WorkflowServiceProxyOptions{Client: workflowservice.NewWorkflowServiceClient(behind)}
+	front, err := proxy.NewWorkflowServiceProxyServer(to)
 	s.must(err)
 	var starts atomic.Int32
-	server := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, in any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	refuse := func(ctx context.Context, in any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		if strings.HasSuffix(info.FullMethod, "/DescribeNamespace") && starts.Add(1) <= 2 {
 			return nil, status.Error(codes.FailedPrecondition, "not yet")
 		}
 		return next(ctx, in)
-	}))
+	}
+	server := grpc.NewServer(grpc.UnaryInterceptor(refuse))
 	workflowservice.RegisterWorkflowServiceServer(server, front)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	s.must(err)

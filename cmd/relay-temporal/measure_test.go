@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log"
 	"math"
 	"os"
 	"os/exec"
@@ -231,7 +230,8 @@ func nothingWorker() {
 		Homes: map[string]string{"build1": home}, Program: []string{shell, "-c", `echo '{"result":{"version":"1.0"}}'`},
 		Environ: os.Environ(), Grace: time.Minute,
 	}
-	w := &temporal.Worker{Name: "build1", Jobs: 6, Beat: 5 * time.Second, Processes: p, Log: log.New(os.Stderr, "", log.Ltime).Printf}
+	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+	w := &temporal.Worker{Name: "build1", Jobs: 6, Beat: 5 * time.Second, Processes: p, Log: say}
 	of := settings.Temporal{Address: os.Getenv("ADDRESS"), Namespace: "default"}
 	ctx := context.Background()
 	if err := w.Run(ctx, ctx, &settings.Machines{Temporal: &of}); err != nil {

@@ -108,15 +108,15 @@ func list(ctx context.Context, repo *git.Repo, commit, below string) (list []blo
 // read returns the files of a commit below a folder, by name.
 func read(ctx context.Context, repo *git.Repo, commit, below string) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	err := each(ctx, repo, commit, below, func(name string, from io.Reader) (err error) {
+	err := eachFile(ctx, repo, commit, below, func(name string, from io.Reader) (err error) {
 		files[name], err = io.ReadAll(from)
 		return err
 	})
 	return files, err
 }
 
-// each calls visit with the files of a commit below a folder.
-func each(
+// eachFile calls visit with the files of a commit below a folder.
+func eachFile(
 	ctx context.Context, repo *git.Repo, commit, below string, visit func(name string, from io.Reader) error,
 ) error {
 	blobs, err := list(ctx, repo, commit, below)

@@ -270,7 +270,7 @@ func (s *Store) checkWork(ctx context.Context, in *Incoming, head string) error 
 
 // TakeFiles writes the files of a result into the folder of its attempt, below dir.
 func (s *Store) TakeFiles(ctx context.Context, dir, folder string, m order.Result) error {
-	return each(ctx, s.Repo, m.Commit, filesFolder, func(name string, from io.Reader) error {
+	return eachFile(ctx, s.Repo, m.Commit, filesFolder, func(name string, from io.Reader) error {
 		path := filepath.Join(folder, filepath.FromSlash(name))
 		if err := relayfiles.MakeRoom(dir, path); err != nil {
 			return err

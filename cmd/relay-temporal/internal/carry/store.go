@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"relay/cmd/relay-temporal/internal/order"
+	"relay/epic/each"
 	"relay/reanchor/git"
 )
 
@@ -188,11 +189,7 @@ func (s *Store) FetchOrder(ctx context.Context, o order.Order) (c order.Contents
 
 // Offer gives the store a commit under refs, each for one host to Take. With "" it removes those that none has taken.
 func (s *Store) Offer(ctx context.Context, commit string, refs []string) error {
-	list := make([]string, len(refs))
-	for i, ref := range refs {
-		list[i] = commit + ":" + ref
-	}
-	return s.push(ctx, list...)
+	return s.push(ctx, each.Of(refs, func(ref string) string { return commit + ":" + ref })...)
 }
 
 // Take fetches a commit, and removes its ref on both sides.

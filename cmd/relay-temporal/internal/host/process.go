@@ -162,6 +162,9 @@ func (p *Processes) Ask(ctx context.Context, host string, question []byte) ([]by
 	return answer, err
 }
 
+// Drained implements [machines.Jobs]: these hosts have no workers.
+func (p *Processes) Drained(context.Context, string) bool { return false }
+
 // aliveFD is the descriptor of a process's own alive file.
 const aliveFD = 3
 

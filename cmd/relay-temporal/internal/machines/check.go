@@ -14,6 +14,7 @@ import (
 	"relay/cmd/relay-temporal/internal/order"
 	"relay/cmd/relay-temporal/internal/settings"
 	"relay/cmd/relay/command"
+	"relay/epic/each"
 	"relay/reanchor/git"
 )
 
@@ -56,10 +57,8 @@ func (c Check) Of(ctx context.Context, m *settings.Machines, jobs Jobs) error {
 	if err != nil {
 		return err
 	}
-	refs, id := make([]string, len(m.Hosts)), attempts.NewRunID(time.Now())
-	for i, h := range m.Hosts {
-		refs[i] = carry.ChecksRef + id + "/" + h.Name
-	}
+	id := attempts.NewRunID(time.Now())
+	refs := each.Of(m.Hosts, func(h settings.Host) string { return carry.ChecksRef + id + "/" + h.Name })
 	if err := store.Offer(ctx, commit, refs); err != nil {
 		return &attempts.RefusedError{
 			Reason: "remote in machines.yml cannot be written to: " + err.Error(), Hint: "git push " + m.Remote + " must work without questions",

@@ -111,8 +111,8 @@ func (e *Engine) around(ctx context.Context, of engine.Abilities, m *settings.Ma
 	return of, nil
 }
 
-// meet asks the workers of all hosts for their labels, which count together with those of machines.yml, if tasks need any. It refuses a need
-// that no host meets.
+// meet asks the workers of all hosts for their labels, which count together with those of machines.yml, if tasks need any. It refuses a
+// need that no host meets.
 func (e *Engine) meet(ctx context.Context) error {
 	var wait sync.WaitGroup
 	for _, one := range e.hosts.list {
@@ -174,6 +174,10 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (r engine.Result, er
 		return e.attach(ctx, a, files)
 	}
 	host, err := e.hosts.take(ctx, e.need(a))
+	for err == nil && e.jobs.Drained(ctx, host) {
+		e.hosts.drains(host)
+		host, err = e.hosts.take(ctx, e.need(a))
+	}
 	if err != nil {
 		return e.apart(ctx, err)
 	}
@@ -336,9 +340,6 @@ func (e *Engine) hear(ctx context.Context, host string, ev engine.Event, heard *
 	case ev.Kind == engine.KindBriefed && ev.Briefed != nil:
 		ev.Briefed.Host, ev.Briefed.Slots = host, e.hosts.slots()
 		e.events.Record(ctx, ev)
-	case ev.Kind == KindDrains:
-		e.hosts.drains(host)
-		heard.add("its worker drains: " + host + " gets nothing new")
 	default:
 		if ev.Kind == engine.KindActivity {
 			heard.add(ev.Detail.Text)

@@ -168,11 +168,13 @@ func (h *hosts) slots() (n int) {
 	return n
 }
 
-// drains has a host get nothing for a time.
+// drains gives a job back, of a host that is to get nothing for a time.
 func (h *hosts) drains(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.of(name).until = time.Now().Add(longestRest)
+	one := h.of(name)
+	one.busy--
+	one.until = time.Now().Add(longestRest)
 }
 
 // give gives a job back, of a host that has served or failed.

@@ -39,7 +39,6 @@ func TestHosts(t *testing.T) {
 		}
 		h.drains("a")
 		h.give("a", nil)
-		h.give("a", nil)
 		h.give("b", nil)
 		if got := take(""); got != "b" {
 			t.Errorf("got %s, want the host that does not drain", got)

@@ -20,10 +20,9 @@ type Jobs interface {
 	Do(ctx context.Context, host string, id order.ID, message []byte, tell func(engine.Event)) (result []byte, err error)
 	// Ask asks a host something beside orders, also one whose jobs are all at work, and returns the message of its answer.
 	Ask(ctx context.Context, host string, question []byte) (answer []byte, err error)
+	// Drained reports whether the worker of a host drains or has drained, and none has begun since.
+	Drained(ctx context.Context, host string) bool
 }
-
-// KindDrains is the event of a host whose worker takes nothing new.
-const KindDrains engine.EventKind = "drains"
 
 var (
 	// ErrUnknown means that nothing is known of what a host did with an order: it may still be at work.

@@ -42,8 +42,8 @@ func (j *Jobs) Ask(ctx context.Context, host string, question []byte) (said []by
 // longestAnswer bounds the work on an answer: who asks waits less.
 const longestAnswer = 5 * time.Minute
 
-// questions returns what answers questions.
-func (w *Worker) questions() worker.Worker {
+// answerer returns what answers questions to a worker.
+func answerer(w *Worker) worker.Worker {
 	of := worker.New(w.client, questionsOf(w.Name), worker.Options{DisableWorkflowWorker: true, WorkerStopTimeout: callWithin})
 	of.RegisterActivityWithOptions(func(ctx context.Context, question []byte) ([]byte, error) {
 		q, err := order.Decode[order.Question](question)

@@ -14,7 +14,6 @@ import (
 
 	"relay/cmd/relay-temporal/internal/machines"
 	"relay/cmd/relay-temporal/internal/order"
-	"relay/orchestrator/engine"
 	"relay/reanchor/git"
 )
 
@@ -133,15 +132,10 @@ func (w *Worker) work(ctx context.Context, h held, id order.ID, said *news) (res
 	}()
 	tick := time.NewTicker(w.Beat)
 	defer tick.Stop()
-	draining := w.draining
 	for stopped := false; ; {
 		select {
 		case <-done:
 			return result, lost, err
-		case <-draining:
-			draining = nil
-			said.add(engine.Event{Task: id.Task, Kind: machines.KindDrains})
-			continue
 		case <-tick.C:
 		}
 		p.Renew(w.Name, id)

@@ -56,6 +56,19 @@ func (j *Jobs) Do(
 	return j.follow(ctx, of, &reader{tell: tell})
 }
 
+// drainedOf names the activity, in a queue of its own, that is there from when a worker drains until one begins again.
+func drainedOf(host string) string { return queueOf(host) + ".drained" }
+
+func drained(c client.Client, host string) client.ActivityHandle {
+	return c.GetActivityHandle(client.GetActivityHandleOptions{ActivityID: drainedOf(host)})
+}
+
+// Drained implements [machines.Jobs].
+func (j *Jobs) Drained(ctx context.Context, host string) bool {
+	_, ended, err := look(ctx, drained(j.Client, host))
+	return err == nil && !ended
+}
+
 // start gives the order to the server, once: one that the server has is attached to.
 func (j *Jobs) start(ctx context.Context, host string, id order.ID, message []byte) (client.ActivityHandle, error) {
 	o, err := order.Decode[order.Order](message)

@@ -30,9 +30,8 @@ type Worker struct {
 	Drain     func(why error) // ends what Run was given as draining
 	Log       func(format string, args ...any)
 
-	client   client.Client
-	dir      string // of what is at work
-	draining <-chan struct{}
+	client client.Client
+	dir    string // of what is at work
 }
 
 // longestDrain is how long a draining worker waits for its attempts: longer than any may take.
@@ -45,7 +44,7 @@ var ErrDrain = errors.New("drains")
 //
 // A worker that was killed has left the processes of its attempts behind: Run goes on with them.
 func (w *Worker) Run(ctx, draining context.Context, m *settings.Machines) (err error) {
-	w.dir, w.draining = w.Processes.Folder(w.Name), draining.Done()
+	w.dir = w.Processes.Folder(w.Name)
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return err
 	}
@@ -83,7 +82,7 @@ func (w *Worker) Run(ctx, draining context.Context, m *settings.Machines) (err e
 func (w *Worker) serve(ctx, draining context.Context) error {
 	var orders, questions worker.Worker
 	for { // the SDK starts a worker only once
-		orders, questions = w.orders(ctx), w.questions()
+		orders, questions = w.orders(ctx), answerer(w)
 		err := questions.Start() // first, as it takes no orders
 		if err == nil {
 			err = orders.Start()
@@ -98,9 +97,13 @@ func (w *Worker) serve(ctx, draining context.Context) error {
 		w.Log("%s: the server is away: %v", w.Name, err)
 		pause(draining)
 	}
+	_ = cancel(ctx, drained(w.client, w.Name)) // where nothing is to cancel, the host has not drained
 	w.Log("%s: ready for %d at a time", w.Name, w.Jobs)
 	<-draining.Done()
 	why := context.Cause(draining)
+	_, _ = w.client.ExecuteActivity(ctx, client.StartActivityOptions{ // if the server is away, orders wait for a worker
+		ID: drainedOf(w.Name), TaskQueue: drainedOf(w.Name), ScheduleToCloseTimeout: longestAttempt,
+	}, activityName)
 	w.Log("%s: %v: takes nothing new, and ends when what runs has ended", w.Name, why)
 	orders.Stop()
 	questions.Stop()
