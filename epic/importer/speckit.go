@@ -140,8 +140,7 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) *ite
 	return it
 }
 
-// waits takes what phases of stories wait for, as the plan says below them: US3: Depends on US1. Those of one story come in
-// their order.
+// waits takes what phases of stories wait for, as the plan says below them: US3: Depends on US1. Those of one story come in order.
 func (r *speckitReader) waits() {
 	named := map[markdown.Named][]*speckitGroup{}
 	for _, p := range r.phases {
