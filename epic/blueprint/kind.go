@@ -20,7 +20,7 @@ var (
 	ended      = pattern.New(`(?i)[ \t*_]*(?:[—–-]+[ \t]*|[\[(])?(?:[✅✓✔][ \t]*(?:(?:\pL+[ +]+){0,3}(?:done|completed?|shipped|merged|validated|verified|delivered|implemented)\b[^()]{0,30})?(?:[ \t]*\([^()]*\))?|(?:—|–|\[|\()[ \t]*(?:done|completed?|delivered|shipped)(?: [^()\[\]]{1,30}[\])])?)[\])]?[ \t*_]*$`)
 	finished   = pattern.New(`(?i)^\W*(?:(?:completed|finished|shipped|resolved|implemented)\b|(?:complete|done|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$)|^\s*✅|^\P{L}*(?:已完成|完了済み|(?i:erledigt|hecho|completad[oa]s|terminad[oa]s|concluíd[oa]s|готово)(?:$|\P{L}))`)
 	tickedHead = pattern.New(`^[*\s]*(?:✅|☑|✔|\[[xX]\])`)
-	deferred   = pattern.New(`(?i:[\[(](?:deferred|postponed|cancel+ed|skipped|won't do|wontfix|on hold)\b[^\])]*[\])]\W*$)|[—–~:-]\s*(?:DEFERRED|SKIPPED|CANCELLED)\W*$|^~~.+~~|^\W*(?i:to-?do|pending|in[ -]progress|remaining|not (?:yet )?started|open|planned|blocked|待办|未开始|进行中|offen|pendiente|pendente|à faire)\W*$`)
+	deferred   = pattern.New(`(?i:[\[(](?:deferred|postponed|cancel+ed|skipped|won't do|wontfix|on hold)\b[^\])]*[\])]\W*$)|[—–~:-]\s*(?:DEFERRED|SKIPPED|CANCELLED)\W*$|^~~.+~~|^[^\pL\pN]*(?i:to-?do|pending|in[ -]progress|remaining|not (?:yet )?started|open|planned|blocked|待办|未开始|进行中|offen|pendiente|pendente|à faire)[^\pL\pN]*$`)
 	statusLine = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**(?:\s*(?:✅|☑|\[x\])\s*$|\W*(?:completed?|done|shipped|implemented|delivered|closed|fixed|resolved)(?:\W*$|\s*[(\[\d—–:,.;-]|\s+(?:on|in|by|at|since|and)\b))`)
 )
 

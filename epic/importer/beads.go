@@ -67,7 +67,7 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 		it.kind = epic.KindBugfix
 	case "chore":
 		it.kind = epic.KindChore
-	case "agent", "role", "rig", "convoy", "event", "slot", "message", "gate", "molecule":
+	case "agent", "role", "rig", "convoy", "event", "slot", "message", "gate", "molecule", "merge-request":
 		if it.open() {
 			it.left = true
 			r.d.tell(n.Line, markdown.Clip(it.id, 60)+" is of the type "+kind+", which needs no work: it is left out")
