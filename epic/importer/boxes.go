@@ -47,7 +47,7 @@ func readBoxes(s source, d *draft) {
 	boxesOf(d, s.body, false)
 }
 
-var boxesOpen = pattern.New(`(?i)^\W*(?:(?:pending|to-?\s?do|(?:active )?backlog|next(?: up)?|in progress|open|remaining|planned|follow-?ups?|not (?:yet )?(?:done|started)|outstanding)\b\W*)+(?:tasks?|items?|work)?\W*$`)
+var boxesOpen = pattern.New(`(?i)^[^\pL\d]*(?:(?:pending|to-?\s?do|(?:active )?backlog|next(?: up)?|in progress|open|remaining|planned|follow-?ups?|not (?:yet )?(?:done|started)|outstanding)\b\W*)+(?:tasks?|items?|work)?[^\pL\d]*$`)
 
 // boxReader goes through the sections of a checklist.
 type boxReader struct {

@@ -26,7 +26,7 @@ var (
 	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+[a-z]?)(?:-PLAN)?(?:\.md)?$`)
 	gsdTask     = pattern.New(`<task\b`)
 	gsdPerson   = pattern.New(`<task\b[^>]*\btype="checkpoint`)
-	gsdWave     = pattern.New(`(?i)(?:^\W*|\()wave\s+(\d+)\b`)
+	gsdWave     = pattern.New(`(?i)(?:^[^\pL\d]*|\()wave\s+(\d+)\b`)
 	gsdPurpose  = pattern.New(`(?s)<objective>\s*(.+?)(?:\.\s|\n|</objective>)`)
 )
 

@@ -15,7 +15,7 @@ var (
 	mark    = pattern.New(`^[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]+`)
 	// TableRule matches the line below the head of a table.
 	TableRule = pattern.New(`^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$`)
-	waitsCell = pattern.New(`(?i)^\W*(?:(?:can )?starts? after|after|waits? for|depend|block|prereq|requires|abhäng|dépend|依赖|依存|前置)`)
+	waitsCell = pattern.New(`(?i)^[^\pL\d]*(?:(?:can )?starts? after|after|waits? for|depend|block|prereq|requires|abhäng|dépend|依赖|依存|前置)`)
 )
 
 const longLine = 4096 // bytes; the time for node grows with the square of a line's length

@@ -13,7 +13,7 @@ import (
 )
 
 // notWork matches headings of sections whose boxes may be checks of other tasks, states of the whole, or wishes.
-var notWork = pattern.New(`(?i)^\W*(?:[\d.]+\W+)?(?:[\w-]+ )?(?:(?:tests?|testing|qa|manual|smoke|release|launch) (?:check ?list|cases)|smoke tests?|verif\w*|criteria|acceptance|gates?|ideas?|maybe|someday|wish ?list|icebox|parking lot|on hold|(?:do not|don't|not|won't) (?:\w+ )?(?:start|do|yet|planned)|milestones|metrics)\b|验收|验证|测试清单|里程碑|테스트 ?체크|검증|検証|テスト項目|チェックリスト|abnahme|vérif|провер`)
+var notWork = pattern.New(`(?i)^[^\pL\d]*(?:[\d.]+\W+)?(?:[\w-]+ )?(?:(?:tests?|testing|qa|manual|smoke|release|launch) (?:check ?list|cases)|smoke tests?|verif\w*|criteria|acceptance|gates?|ideas?|maybe|someday|wish ?list|icebox|parking lot|on hold|(?:do not|don't|not|won't) (?:\w+ )?(?:start|do|yet|planned)|milestones|metrics)\b|验收|验证|测试清单|里程碑|테스트 ?체크|검증|検証|テスト項目|チェックリスト|abnahme|vérif|провер`)
 
 // Doubt returns a line of a section of a checklist that may be meant otherwise than it is read, and why: boxes are tasks, those below them
 // are criteria, and other lines are text. The line is 0 for a plain section. The rest are the lines that no box holds; above are the

@@ -43,7 +43,7 @@ var (
 	itemForm        = pattern.New(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)$`)
 	boxForm         = pattern.New(`^(?:\[([ xX~/✅✓✔☑-]?)\](\*?)[ \t]+|[⬜☐🔲]\x{fe0f}?[ \t]*)(.*)$`)
 	fenceForm       = pattern.New("^ {0,3}[-*+]?[ \t]*(`{3,}|~{3,})")
-	priorityWords   = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|\W*$)|\bpriority\W*(critical|high|medium|low)\b`)
+	priorityWords   = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|[^\pL\d]*$)|\bpriority\W*(critical|high|medium|low)\b`)
 	requirementHead = pattern.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
 	numberedClause  = pattern.New(`^[ \t]*(\d+(?:\.\d+)?)[.)]?\s+(.+)$`)
 )

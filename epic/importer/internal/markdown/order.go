@@ -16,13 +16,13 @@ var (
 	orderOther = pattern.New(`(?i)^[-*\s\d.]*(?:phase|user story|us)\s*\d`)                                // what a line in another language begins with
 	orderNo    = pattern.New(`(?i)→|->|\b(?:and|can|may|is|no|the|with|starts?|independent|completed?)\b`) // and has none of
 	orderAll   = pattern.New(`(?i)\ball\b.*\b(?:stories|phases)\b`)
-	orderCell  = pattern.New(`(?i)^\W*(?:(?:can )?starts? after|after|depends on|dependenc(?:y|ies)|blocked by|waits for)\W*$`)
+	orderCell  = pattern.New(`(?i)^[^\pL\d]*(?:(?:can )?starts? after|after|depends on|dependenc(?:y|ies)|blocked by|waits for)[^\pL\d]*$`)
 	orderAside = pattern.New(`\([^)]*\)`)
 	orderNames = pattern.New(`(?i)\b(phases?|user stor(?:y|ies)|us)\s*((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&|/|[-–—])\s*(?:phase\s*|user story\s*|us\s*)?)?)+)`)
 	orderRange = pattern.New(`(\d+(?:\.\d+)?)(?:\s*[-–—]\s*(?:(?i:phase|user story|us)\s*)?(\d+))?`)
 
 	phaseHead  = pattern.New(`^(?i:phase|milestone|stage|sprint)\s+\d|^[PM]\d+\b`)
-	phaseAbove = pattern.New(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|\d{1,2}\.\d{1,2}[.:]?\s|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
+	phaseAbove = pattern.New(`(?i)^[^\pL\d]*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|\d{1,2}\.\d{1,2}[.:]?\s|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
 
 	scenarioStory = pattern.New(`(?i)^user story\s+(\d+)`)
 	scenarioForm  = pattern.New(`(?i)\bgiven\b.*\bthen\b`)

@@ -82,7 +82,7 @@ var (
 	boldTitle = pattern.New(`^\*\*(.+?)\*\*`)
 	rowID     = pattern.New("^[`*\\s]*(?:[A-Za-z]{0,6}[ -]?\\d[\\w.-]*)[`*\\s]*$")
 	fieldName = pattern.New(`^(?:[-*+]\s+)?(?:\*\*([^*]{1,40}?)[:：]?\*\*|(\pL[^:：|]{1,24})[:：]\s)`)
-	taskLabel = pattern.New(`(?i)^\W*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)\W*$`)
+	taskLabel = pattern.New(`(?i)^[^\pL\d]*(?:(?:key|main|implementation|detailed) )*(?:tasks?|steps|work items|action items|actions|activities|to-?dos?)[^\pL\d]*$`)
 )
 
 // judge returns the series that are the tasks of a text, the best guess first. The best series may be phases, or other parts that only sort

@@ -13,7 +13,7 @@ import (
 
 var (
 	stepBox    = pattern.New(`^\**Step \d+\b`)
-	filesLabel = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)
+	filesLabel = pattern.New(`(?i)^[^\pL\d]*files?\b[^:]{0,30}:\**\s*(.*)$`)
 )
 
 // Step is a step of a plan.

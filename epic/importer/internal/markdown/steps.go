@@ -14,7 +14,7 @@ import (
 
 var (
 	stepItem   = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
-	statusCell = pattern.New(`(?i)^\W*(?:status|state|done)\W*$`)
+	statusCell = pattern.New(`(?i)^[^\pL\d]*(?:status|state|done)[^\pL\d]*$`)
 	labelLine  = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
 )
 
