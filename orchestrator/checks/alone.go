@@ -2,14 +2,18 @@ package checks
 
 import (
 	"context"
+	"errors"
 	"math"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
+	"golang.org/x/sys/unix"
 
 	"relay/orchestrator/changes"
 )
@@ -18,10 +22,12 @@ const (
 	longCheck  = 10 * time.Minute // a check that takes longer is repeated once only
 	passes     = 3                // how often a check that has failed must pass to count as flaky
 	collisions = 2                // after so many checks run one at a time
+	lockPause  = 20 * time.Millisecond
 )
 
-// turns lets the checks of a run go side by side, or one alone.
+// turns lets the checks of a run go side by side, or one alone, also among those of the user's other runs on this machine.
 type turns struct {
+	folder   string // that all runs share; "": each is by itself
 	places   *semaphore.Weighted
 	all      int64        // places: how many checks may run at once
 	began    atomic.Int64 // checks
@@ -29,28 +35,57 @@ type turns struct {
 	collided atomic.Int64 // checks that failed beside others and passed alone
 }
 
-func newTurns(most int) *turns {
+func newTurns(most int, folder string) *turns {
 	all := int64(most)
 	if all <= 0 {
 		all = math.MaxInt32
 	}
-	return &turns{places: semaphore.NewWeighted(all), all: all}
+	return &turns{places: semaphore.NewWeighted(all), all: all, folder: folder}
 }
 
-// take waits for a turn, and reports in the end whether other checks ran at the same time.
-func (t *turns) take(ctx context.Context, places int64) (leave func() (beside bool), err error) {
-	if t.collided.Load() >= collisions {
+// take waits for a turn, and reports in the end whether other checks of this run ran at the same time.
+func (t *turns) take(ctx context.Context, alone bool) (leave func() (beside bool), err error) {
+	places, how := int64(1), unix.LOCK_SH
+	if alone {
+		how = unix.LOCK_EX
+	}
+	if alone || t.collided.Load() >= collisions {
 		places = t.all
 	}
 	if err := t.places.Acquire(ctx, places); err != nil {
 		return nil, err
 	}
+	lock, err := t.lock(ctx, how)
+	if err != nil {
+		t.places.Release(places)
+		return nil, err
+	}
 	before, busy := t.began.Add(1), t.busy.Add(1)
 	return func() bool {
+		_ = lock.Close()
 		t.busy.Add(-1)
 		t.places.Release(places)
 		return busy > 1 || t.began.Load() > before
 	}, nil
+}
+
+// lock locks the file of all runs; nil: there can be none.
+func (t *turns) lock(ctx context.Context, how int) (*os.File, error) {
+	if t.folder == "" {
+		return nil, nil //nolint:nilnil // closing it has no effect
+	}
+	f, err := os.OpenFile(filepath.Join(t.folder, "checks.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // the folder is not there yet
+	}
+	for errors.Is(unix.Flock(int(f.Fd()), how|unix.LOCK_NB), unix.EWOULDBLOCK) {
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), f.Close())
+		case <-time.After(lockPause):
+		}
+	}
+	return f, nil
 }
 
 // TrustUnless has a check that is flaky count as failed again if the output of its failure names a test among files: a test of the work's

@@ -17,4 +17,5 @@ type LocalOptions struct {
 	Supervisor process.Supervisor
 	Secrets    *secrets.Redactor           // of what is recorded and told
 	Allowed    func(refused []string) bool // whether the sandbox of the run allows what one has refused; or nil
+	State      string                      // relay's folder for state, which the user's runs on this machine share; "": none
 }

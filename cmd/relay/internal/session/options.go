@@ -84,7 +84,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 				},
 				Engine: o.App.Engine,
 			},
-			Graph: pl.Graph, Repo: p.Git, NewRunner: newRunner, Secrets: p.Redactor(), Allowed: box.Allows,
+			Graph: pl.Graph, Repo: p.Git, NewRunner: newRunner, Secrets: p.Redactor(), Allowed: box.Allows, State: project.StateDir(o.App.Environ),
 		},
 		Policy: decide.Policy{
 			Tasks: o.Tasks, Runners: c.Runners, Free: project.FreeGauge(p, project.BackupDir(p), time.Now), Budget: project.Budget(p.Config),
