@@ -99,7 +99,7 @@ func (h *history) recall(relay string) {
 		if err := json.Unmarshal(line, &s); err != nil || !h.begin() || len(s.Logs) > len(h.logs)-h.start {
 			return cmp.Or(err, errStop)
 		}
-		s.Ledger.Tasks = make(map[string]*TaskRecord, s.Tasks)
+		s.Ledger.Tasks = make(map[string]*TaskRecord, min(s.Tasks, 1<<16)) // nothing has proved the number yet
 		ends = each.Of(s.Logs, func(m durable.Mark) func() bool { return m.In(h.fsys) })
 		return nil
 	})

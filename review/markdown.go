@@ -41,4 +41,4 @@ func ReadMarkdown(text string) []Finding {
 }
 
 // markdownFinding matches one finding as Markdown writes it: issue, severity, file, criterion and fix.
-var markdownFinding = pattern.New(`## Finding [0-9]+: (.*)\n\*\*Severity:\*\* (.*)\n(?:\*\*File:\*\* (.*)\n)?(?:\*\*Criterion:\*\* (.*)\n)?(?:\*\*Fix:\*\* (.*)\n)?`)
+var markdownFinding = pattern.New(`## Finding [0-9]+: (.*)\n\*\*Severity:\*\* (.*)(?:\n\*\*File:\*\* (.*))?(?:\n\*\*Criterion:\*\* (.*))?(?:\n\*\*Fix:\*\* (.*))?`)

@@ -160,8 +160,10 @@ func TestMarkdown(t *testing.T) {
 		{Severity: Low, File: "c.go", Issue: "name"},
 	}
 	text := Markdown(raised(want, "ann", "bob"))
-	if got := ReadMarkdown(text); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v\nfrom\n%s", got, want, text)
+	for _, text := range []string{text, strings.TrimSpace(text)} {
+		if got := ReadMarkdown(text); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v\nfrom\n%s", got, want, text)
+		}
 	}
 	if begin := "## Finding 1: loses data: all of it\n**Severity:** CRITICAL\n**File:** a/b.go:3\n**Criterion:** nothing is lost\n**Fix:** sync first\n**Raised by:** ann, bob\n"; !strings.HasPrefix(text, begin) {
 		t.Errorf("got %s, want %s first", text, begin)

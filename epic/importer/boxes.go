@@ -172,7 +172,7 @@ func boxItem(d *draft, e *markdown.Entry, section string) *item {
 		done: e.Line.Done() || ended,
 	}
 	if it.left = !it.done && blueprint.IsDeferred(plain); it.left {
-		d.tell(it.line, markdown.Clip(plain, 60)+" is left out, as it says")
+		d.tell(it.line, markdown.Clip(plain, 60)+" names no work for now, and is left out")
 	}
 	it.say(marked(title), markdown.Join(e.Below))
 	if section != "" {
