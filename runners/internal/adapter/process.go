@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"relay/runners"
@@ -29,6 +30,7 @@ const (
 	firstPoll   = 20 * time.Millisecond
 	slowestPoll = 500 * time.Millisecond
 	defaultCap  = 32 << 20
+	aMoment     = time.Second
 	asleep      = time.Minute // who has not polled for so long was not there: the machine slept, or relay was stopped
 	floodFactor = 64          // an agent that writes this many times what is kept of its output is stopped
 )
@@ -75,6 +77,13 @@ func (w *Process) Run(parent context.Context) (ProcessEnd, error) {
 	e := ProcessEnd{Exit: w.wait(ctx, done, stop, seen)}
 	if e.Exit.Barred {
 		return e, fmt.Errorf("%s does not start in the sandbox: %s: %w", w.Command.Argv[0], sandbox.Words(strings.Fields(e.Exit.Refused), "", strings.Fields(e.Exit.Refused)), fs.ErrPermission)
+	}
+	if e.Exit.Signal == "TERM" || e.Exit.Code == 128+int(syscall.SIGTERM) {
+		select { // a machine that goes down tells all at once, and relay may hear it last
+		case <-parent.Done():
+			e.Exit.Stopped = true
+		case <-time.After(aMoment):
+		}
 	}
 	if e.Exit.Stopped {
 		if e.Cause = context.Cause(ctx); e.Cause == nil {

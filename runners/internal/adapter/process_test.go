@@ -240,3 +240,31 @@ func TestTail(t *testing.T) {
 		}
 	}
 }
+
+// ended is a process that has ended before anybody looks.
+type ended process.Exit
+
+func (e ended) Start(context.Context, process.Command) (process.Process, error) { return e, nil }
+func (e ended) Wait() process.Exit                                              { return process.Exit(e) }
+func (ended) Stop()                                                             {}
+
+// A machine that goes down sends TERM to agent and relay at once: an agent that ends first has not failed.
+func TestTermOfAll(t *testing.T) {
+	t.Parallel()
+	for _, exit := range []process.Exit{{Code: -1, Signal: "TERM"}, {Code: 143}, {Code: -1, Signal: "KILL"}, {Code: 1}} {
+		for _, down := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if down {
+					defer time.AfterFunc(aMoment/2, cancel).Stop()
+				}
+				w := Process{Supervisor: ended(exit), Command: process.Command{Stdout: filepath.Join(t.TempDir(), "out")}}
+				e, err := w.Run(ctx)
+				if want := down && exit.Signal != "KILL" && exit.Code != 1; err != nil || e.Cancelled != want {
+					t.Errorf("%+v, relay told too %v: got %+v, %v", exit, down, e, err)
+				}
+			})
+		}
+	}
+}
