@@ -94,10 +94,11 @@ type RunStarted struct {
 	Until time.Time `json:"until,omitzero"`  // the run's deadline
 	Tasks []string  `json:"tasks,omitempty"` // it is about these, and what they depend on; empty: all
 
-	Relay   string `json:"relay,omitempty"`   // version of relay
-	Tip     string `json:"tip,omitempty"`     // commit that the work is collected on, as the run found it
-	Sandbox string `json:"sandbox,omitempty"` // what holds agents and checks; empty: nothing, or not all of them
-	Remote  string `json:"remote,omitempty"`  // address of the remote of the branch that the work is collected on, without credentials
+	Relay   string   `json:"relay,omitempty"`   // version of relay
+	Tip     string   `json:"tip,omitempty"`     // commit that the work is collected on, as the run found it
+	Sandbox string   `json:"sandbox,omitempty"` // what holds agents and checks; empty: nothing, or not all of them
+	Outside []string `json:"outside,omitempty"` // commands of set-up and checks that run outside of it
+	Remote  string   `json:"remote,omitempty"`  // address of the remote of the branch that the work is collected on, without credentials
 
 	Handoff *ledgersync.LeftBehind `json:"handoff,omitempty"` // of another program, which briefs quote and nothing has answered
 }

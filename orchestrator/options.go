@@ -42,7 +42,8 @@ type Options struct {
 	Asks <-chan Ask
 	// Remarks are notes for a person on how this run came about; they are recorded and shown.
 	Remarks []string
-	HeldBy  string // what holds agents and checks; "": nothing, or not all of them
+	Bare    []string // commands that run outside of the sandbox
+	HeldBy  string   // what holds agents and checks; "": nothing, or not all of them
 
 	ExitCode func(decide.Summary, error) int // the process's exit code, for the record
 	Fault    func(point string) error        // fault points for tests; nil in use

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/decide"
@@ -169,8 +170,8 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	events := []attempts.Event{{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{
 		Version: attempts.LogVersion, EpicID: r.state.o.Epic.ID, PID: os.Getpid(), Jobs: r.state.o.Jobs, Settings: r.state.o.Settings,
 		Integration: origin.Branch, Branch: origin.From, Base: origin.Base,
-		Sandbox: r.state.o.HeldBy, Sealed: SealEpic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
-		Relay: r.state.o.Relay, Tip: tip(ctx, r.state.engine.Lifecycle),
+		Sandbox: r.state.o.HeldBy, Outside: each.Of(r.state.o.Bare, r.state.Redact.Text), Sealed: SealEpic(r.state.o.Epic),
+		Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks, Relay: r.state.o.Relay, Tip: tip(ctx, r.state.engine.Lifecycle),
 		Handoff: secrets.Clean(r.state.Redact, r.state.past.Unanswered()),
 	}}}
 	setRemote(ctx, r.state, events[0].RunStarted)

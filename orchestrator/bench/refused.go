@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"relay/attempts"
 	"relay/epic/each"
@@ -26,13 +27,19 @@ func refuses(ctx context.Context, b *Benches, q checks.Question, failed attempts
 	key := fmt.Sprint(failed.Name, q.Mine, q.Bare, each.Of(q.Checks, func(c checks.Check) string { return c.Run }))
 	b.trying.Lock()
 	defer b.trying.Unlock()
-	if known, ok := b.refused.Load(key); ok {
-		return known.(string), nil
+	switch known, _ := b.refused.Load(key); known := known.(type) {
+	case string:
+		return known, nil
+	case time.Time:
+		if time.Now().Before(known) {
+			return "", nil
+		}
 	}
 	q = checks.Question{Attempt: q.Attempt, Logs: filepath.Join(q.Logs, "allowed"), Commit: b.Mine, Checks: q.Checks, Bare: q.Bare}
 	words, err = tryAllowed(ctx, b, q, failed)
 	switch {
-	case errors.Is(err, errNotSetUp): // the network may be down: the next failure is tried again
+	case errors.Is(err, errNotSetUp): // the network may be down, for all slots: 5 minutes by default
+		b.refused.Store(key, time.Now().Add(10*b.Checks.Options.Limits.Backoff))
 		return "", nil
 	case err == nil && ctx.Err() == nil:
 		b.refused.Store(key, words)

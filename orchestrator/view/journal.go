@@ -128,7 +128,7 @@ func requestText(e attempts.Event) string {
 // begin opens a run: of the same night, if the one before went on as this one.
 func (j *Journal) begin(e attempts.Event) {
 	rs := e.RunStarted
-	j.runs = append(j.runs, OneRun{ID: e.Run, StartedAt: e.At, Jobs: rs.Jobs, Until: rs.Until, Sandbox: rs.Sandbox})
+	j.runs = append(j.runs, OneRun{ID: e.Run, StartedAt: e.At, Jobs: rs.Jobs, Until: rs.Until, Sandbox: rs.Sandbox, Outside: rs.Outside})
 	if n := len(j.Session); n > 0 {
 		last := &j.Session[n-1]
 		if last.ID == j.wanted {

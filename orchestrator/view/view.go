@@ -68,6 +68,7 @@ type OneRun struct {
 	Why       string    `json:"why,omitempty" text:"block"` // in words, of a reason that is a limit of the run
 	Until     time.Time `json:"until,omitzero"`
 	Sandbox   string    `json:"sandbox,omitempty"` // what held agents and checks; empty: nothing, or not all of them
+	Outside   []string  `json:"outside,omitempty"` // commands of set-up and checks that ran outside of it
 }
 
 // Run is the newest run of the night.

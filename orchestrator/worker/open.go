@@ -107,11 +107,12 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 // taken returns the newest commit whose content a person has taken: head, or, if relay made its branch or it has none, what it has in
 // common with other branches. It returns "" if there is none, or git does not tell.
 func taken(ctx context.Context, repo *git.Repo, branch, head string) string {
-	if branch != "" && !strings.HasPrefix(branch, "relay/") {
+	if branch != "" && !strings.HasPrefix(branch, "relay/") && !strings.HasPrefix(branch, git.TaskBranches) {
 		return head
 	}
 	out, err := repo.Run(ctx, git.Call{Limit: git.MaxPrinted, Args: []string{
-		"rev-list", "--boundary", head, "--not", "--exclude=relay/*", "--branches", "--exclude=*/relay/*", "--remotes",
+		"rev-list", "--boundary", head, "--not", "--exclude=relay/*", "--exclude=" + git.TaskBranches + "*", "--branches",
+		"--exclude=*/relay/*", "--exclude=*/" + git.TaskBranches + "*", "--remotes",
 	}})
 	if err == nil && len(out) == 0 {
 		return head

@@ -62,7 +62,7 @@ func Refused(w *Wall, home, root string, outputs ...string) (paths []string) {
 		for _, m := range refusals.FindAllStringSubmatch(strings.ReplaceAll(string(text), `\n`, "\n"), -1) { // a transcript is JSON
 			path, missing, full := cmp.Or(m[1], m[4], m[5]), cmp.Or(m[2], m[3], m[5]) != "", strings.Contains(m[0], "o space left")
 			unnamed = unnamed || path == "" && !missing && !full
-			real := keptFrom(w, cmp.Or(path, map[bool]string{true: "/tmp"}[full]), missing, full)
+			real := keptFrom(w, path, missing, full)
 			if path = real; real == "" {
 				continue
 			}
@@ -110,10 +110,11 @@ func keptFrom(w *Wall, path string, missing, full bool) string {
 	return path
 }
 
-// Settings returns the line of the configuration that allows what was refused; "": there is none. It leaves out guarded paths. Hosts in
-// agents were refused to no check.
+// Settings returns the line of the configuration that allows what was refused; "": there is none. It leaves out guarded paths, and folders
+// that are full: the user's have the sockets of tmux, ssh-agent and X. Hosts in agents were refused to no check.
 func Settings(refused []string, agents ...string) string {
 	var set []string
+	refused = slices.DeleteFunc(slices.Clone(refused), bounded.MatchString)
 	for _, setting := range []string{"sandbox_sockets: [$]", "sandbox_write: [$]", "sandbox_network: {checks: [$]}", "sandbox_network: {agents: [$]}", "sandbox_logins: true"} {
 		name, _, _ := strings.Cut(setting, ":")
 		list := slices.DeleteFunc(slices.Clone(refused), func(path string) bool {
@@ -145,14 +146,18 @@ func settingOf(path string) string {
 func isSocket(path string) bool { return strings.HasSuffix(path, ".sock") }
 
 // bounded matches the folders of which a process has its own, which can only be full: see [privateSize].
-var bounded = regexp.MustCompile(`(^|, )(/tmp|/var/tmp|/dev/shm)(, |$)`)
+var bounded = regexp.MustCompile(`^/(?:tmp|var/tmp|dev/shm)$`)
 
 // Words says what the sandbox refuses, and which settings allow that, as [Settings]; "" if no path is named, or told says so already.
 func Words(refused []string, told string, agents []string) string {
 	named := slices.DeleteFunc(slices.Clone(refused), func(path string) bool { return path == Unnamed })
 	const allows = "; to allow that: "
-	list := bounded.ReplaceAllString(strings.Join(named, ", "), "$1$2 for more than 1 GiB$3")
-	said := strings.TrimSuffix("the sandbox refuses "+list+allows+Settings(refused, agents...), allows)
+	for i, path := range named {
+		if bounded.MatchString(path) {
+			named[i] += " for more than 1 GiB (a TMPDIR in relay.env below a folder of sandbox_write holds more)"
+		}
+	}
+	said := strings.TrimSuffix("the sandbox refuses "+strings.Join(named, ", ")+allows+Settings(refused, agents...), allows)
 	if len(named) == 0 || strings.Contains(told, said) {
 		return ""
 	}

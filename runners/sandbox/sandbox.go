@@ -166,13 +166,14 @@ func (s *Sandbox) needsOutside(path string, p Process) bool {
 // Allows reports whether the wall of a check lets it use each path and host of a list for which there is a setting. No wall allows all.
 func (s *Sandbox) Allows(refused []string) bool {
 	w, _ := s.Wall(Process{Role: Check, Env: []string{"HOME=" + s.Home}}) // a run that must have one does not begin without
-	return w == nil || Settings(refused) != "" && !slices.ContainsFunc(refused, func(path string) bool {
+	known := func(path string) bool { return settingOf(path) != "" }
+	return w == nil || slices.ContainsFunc(refused, known) && !slices.ContainsFunc(refused, func(path string) bool {
 		if isHost(path) {
 			host, port, _ := strings.Cut(path, ":")
 			return w.Alone && !listed(w.Hosts, host, cmp.Or(port, "443"))
 		}
 		real := strings.Replace(path, "~", s.Home, 1)
-		return path == Logins && !s.Logins || settingOf(path) != "" && keptFrom(w, real, isSocket(path), bounded.MatchString(path)) != ""
+		return path == Logins && !s.Logins || known(path) && keptFrom(w, real, isSocket(path), bounded.MatchString(path)) != ""
 	})
 }
 

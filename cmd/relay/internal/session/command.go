@@ -45,8 +45,9 @@ func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Cont
 		return ctx, nil, errors.Join(err, t.Guardian.Close())
 	}
 	c := &command{app: a, guardian: t.Guardian, until: until, sleep: func() {}}
-	c.last, c.bare = lastRun(ctx, t.Project)
-	c.last = each.Where(c.last, func(text string) (string, bool) { return text + ": in the last run", text == bench.LoginsGiven })
+	last, bare := lastRun(ctx, t.Project)
+	c.bare = bare
+	c.last = each.Where(last.Notes, func(n view.Note) (string, bool) { return n.Text + ": in the last run", n.Text == bench.LoginsGiven })
 	if t.Project.Config.Relay.InhibitSleep {
 		c.sleep = cli.HoldAwake(ctx, a.Environ, "relay work: "+what)
 	}

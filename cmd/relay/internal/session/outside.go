@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
@@ -21,31 +20,27 @@ import (
 	"relay/runners/sandbox"
 )
 
-// outsideNow begins what a run says of each command that has to run outside of the sandbox.
-const outsideNow = "sandbox: outside in this run, as it fails only inside: "
-
-// lastRun returns what the last run of this checkout that ended said, and whether it had no sandbox, or commands outside of it, which may
-// need what that refuses.
-func lastRun(ctx context.Context, p *project.Project) (notes []string, bare bool) {
-	var last report.Report
+// lastRun returns the report of the last run of this checkout that ended, and whether it had no sandbox, or commands outside of it, which
+// may need what that refuses.
+func lastRun(ctx context.Context, p *project.Project) (last report.Report, bare bool) {
 	text, err := os.ReadFile(filepath.Join(project.LastEnded(ctx, p), "report.json"))
 	_ = json.Unmarshal(text, &last) // what cannot be read tells of no sandbox
-	notes = each.Of(last.Notes, func(n view.Note) string { return n.Text })
-	return notes, err == nil && !slices.ContainsFunc(last.Runs, func(r view.OneRun) bool { return r.Sandbox != "" })
+	return last, err == nil && !slices.ContainsFunc(last.Runs, func(r view.OneRun) bool { return r.Sandbox != "" })
 }
 
 // AsLastRun has set-up and the checks of the epic run outside of the sandbox as in the last run, and returns what to say of it.
 func AsLastRun(ctx context.Context, p *project.Project, o *orchestrator.Options) (remarks []string) {
 	box := cli.Sandbox(ctx, p)
-	notes, bare := lastRun(ctx, p)
-	if !bare || !box.Holds("") || box.Setting != sandbox.Auto {
+	last, bare := lastRun(ctx, p)
+	outside := slices.Concat(each.Of(last.Runs, func(r view.OneRun) []string { return r.Outside })...)
+	if bare && len(outside) == 0 {
+		outside = []string{sandbox.All}
+	}
+	if !box.Holds("") || box.Setting != sandbox.Auto {
 		return nil
 	}
 	list := slices.Concat([]string{sandbox.All}, o.Worktree.Setup, each.Of(o.Epic.Checks, func(c epic.Check) string { return c.Run }))
-	box.Outside = each.Where(list, func(run string) (string, bool) {
-		named := slices.ContainsFunc(notes, func(text string) bool { return strings.HasPrefix(text+": ", outsideNow+run+": ") })
-		return run, named || run == sandbox.All && !strings.Contains(strings.Join(notes, "\n"), outsideNow)
-	})
+	box.Outside = each.Where(list, func(run string) (string, bool) { return run, slices.Contains(outside, run) })
 	return each.Of(box.Outside, func(run string) string { return "outside of the sandbox, as in the last run: " + run })
 }
 
@@ -64,7 +59,7 @@ func tryInside(ctx context.Context, s *session, o *orchestrator.Options) (remark
 	found := onlyInside(ctx, s, o, box)
 	box.Outside = each.Of(found, func(f failing) string { return f.command })
 	for _, f := range found {
-		remarks = append(remarks, outsideNow+f.command+plaintext.Fit(f.why, 300))
+		remarks = append(remarks, "sandbox: outside in this run, as it fails only inside: "+f.command+plaintext.Fit(f.why, 300))
 	}
 	if len(found) > 0 {
 		remarks = append(remarks, "sandbox: these run outside until relay.sandbox_write and relay.sandbox_sockets, in your own "+

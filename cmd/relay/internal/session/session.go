@@ -131,7 +131,7 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summar
 	if box.Holds("") && (options.Isolation != engine.IsolationWorktree || len(box.Outside) == 0) { // else the next run tries these again
 		options.HeldBy = string(box.Kind)
 	}
-	options.Until = s.command.until
+	options.Bare, options.Until = box.Outside, s.command.until
 	options.Spent = s.before
 	options.Spent.Add(s.spent)
 	options.AskNow = options.AskNow && s.reloads == 0
