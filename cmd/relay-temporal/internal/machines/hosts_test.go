@@ -168,5 +168,13 @@ func TestHostsWithLimitsAgain(t *testing.T) {
 		limited("a", false)
 		h.give("b", errDrained)
 		limited("a", true)
+		n.wanted = "b"
+		began := time.Now()
+		if got, err := h.take(t.Context(), n); got != "a" || err != nil || time.Since(began) > 0 {
+			t.Errorf("got %s, %v after %s, want the host that has not drained: the run has decided to ask", got, err, time.Since(began))
+		}
+		<-time.After(2 * longestRest)
+		h.answered("a", n.asked)
+		limited("a", true)
 	})
 }
