@@ -11,6 +11,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -159,8 +160,8 @@ A second SIGTERM stops that, too. A worker that starts again goes on with what o
 				}
 			}
 			w.Name = cmp.Or(w.Name, m.Host.Name)
-			if err := temporal.CheckName(w.Name); err != nil {
-				return err
+			if w.Name == "" || strings.ContainsAny(w.Name, "/\\ \t\n") { // it names a queue
+				return errors.New("a host needs a name of one word: --name build1")
 			}
 			p, err := processes(environ, map[string]string{w.Name: runners.Variable(environ, "HOME")})
 			if err != nil {

@@ -233,10 +233,7 @@ func same(address string) string {
 	}
 	address = strings.TrimPrefix(address, "file://")
 	if host, path, ok := strings.Cut(address, ":"); ok && !strings.Contains(host, "/") {
-		_, host, _ = strings.Cut("@"+host, "@")
-		if i := strings.LastIndex(host, "@"); i >= 0 {
-			host = host[i+1:]
-		}
+		host = host[strings.LastIndex(host, "@")+1:]
 		return strings.ToLower(host) + ":" + strings.Trim(path, "/")
 	}
 	if real, err := filepath.EvalSymlinks(address); err == nil {

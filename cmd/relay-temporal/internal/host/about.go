@@ -34,10 +34,9 @@ func (h *Host) Answer(ctx context.Context, in io.Reader, out io.Writer) error {
 		a.Points[i].Message, a.Points[i].Fix = rules.Text(a.Points[i].Message), rules.Text(a.Points[i].Fix)
 	}
 	message, err := order.Encode(a)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = out.Write(message)
 	}
-	_, err = out.Write(message)
 	return err
 }
 

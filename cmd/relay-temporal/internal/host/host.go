@@ -106,12 +106,13 @@ func (h *Host) ready(ctx context.Context, s *carry.Store, o order.Order) (c orde
 		return c, err
 	}
 	for key, value := range map[string]string{"user.name": c.User.Name, "user.email": c.User.Email} {
-		if value == "" {
-			continue
+		if value != "" {
+			_, failed := s.Repo.Run(ctx, git.Writing("config", key, value))
+			err = errors.Join(err, failed)
 		}
-		if _, err := s.Repo.Run(ctx, git.Writing("config", key, value)); err != nil {
-			return c, err
-		}
+	}
+	if err != nil {
+		return c, err
 	}
 	return c, checkout(ctx, s, o.Trusted)
 }
@@ -142,14 +143,9 @@ func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var mu sync.Mutex
 	rules := h.rules()
 	tell := func(l line) error {
-		text, err := json.Marshal(l)
-		if err != nil {
-			return err
-		}
 		mu.Lock()
 		defer mu.Unlock()
-		_, err = out.Write(append(text, '\n'))
-		return err
+		return json.NewEncoder(out).Encode(l)
 	}
 	o, err := order.Decode[order.Order](message)
 	if err != nil {

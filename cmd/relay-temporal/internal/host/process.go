@@ -226,7 +226,8 @@ func (p *Processes) follow(ctx context.Context, dir string, tell func(engine.Eve
 		switch {
 		case ended:
 			said, _ := os.ReadFile(filepath.Join(dir, "err.log"))
-			return nil, fmt.Errorf("%w: its process has ended without a result: %s", machines.ErrUnknown, lastLine(said))
+			lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+			return nil, fmt.Errorf("%w: its process has ended without a result: %s", machines.ErrUnknown, lines[len(lines)-1])
 		case !asked.IsZero() && time.Since(asked) > p.Grace:
 			signal(dir, syscall.SIGKILL)
 			return nil, fmt.Errorf("%w: it did not stop", machines.ErrUnknown)
@@ -253,11 +254,6 @@ func said(text []byte, tell func(engine.Event)) (result []byte, err error) {
 		err = fmt.Errorf("%w: %s", machines.ErrRefused, l.Refused)
 	}
 	return l.Result, err
-}
-
-func lastLine(text []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return lines[len(lines)-1]
 }
 
 // free reports whether the process has ended: its lock is free.

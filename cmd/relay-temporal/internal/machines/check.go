@@ -86,7 +86,30 @@ func (c Check) Of(ctx context.Context, m *settings.Machines, jobs Jobs) error {
 	}
 	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
-	return store.Offer(ctx, "", refs)
+	return errors.Join(store.Offer(ctx, "", refs), meet(ctx, m, jobs))
+}
+
+// meet asks the workers of all hosts for their labels, which count together with those of machines.yml, if tasks need any. It refuses a
+// need that no host meets.
+func meet(ctx context.Context, m *settings.Machines, jobs Jobs) error {
+	if len(m.Needs) == 0 {
+		return nil
+	}
+	var wait sync.WaitGroup
+	for i := range m.Hosts {
+		one := &m.Hosts[i]
+		wait.Go(func() {
+			a, _ := Ask(ctx, jobs, one.Name, order.Question{What: order.Labels}) // who does not answer adds none
+			one.Labels = append(one.Labels, a.Labels...)
+		})
+	}
+	wait.Wait()
+	for label := range m.Needs {
+		if !slices.ContainsFunc(m.Hosts, func(one settings.Host) bool { return one.Has([]string{label}) }) {
+			return &attempts.RefusedError{Reason: "needs: no host has the label " + label, Hint: "relay-temporal worker --labels " + label}
+		}
+	}
+	return nil
 }
 
 func fails(p command.Point) bool { return p.State == "fail" }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ func New(read Opener) engine.Factory {
 			if err != nil {
 				return of, err
 			}
-			e := &Engine{o: o, jobs: jobs, hosts: newHosts(m.Hosts), settings: m, events: events}
+			e := &Engine{o: o, jobs: jobs, settings: m, events: events}
 			e.mayAsk = func(context.Context, engine.Attempt) string { return "" }
 			return e.around(ctx, of, m)
 		}
@@ -102,34 +103,13 @@ func (e *Engine) around(ctx context.Context, of engine.Abilities, m *settings.Ma
 			return of, fmt.Errorf("the pre-commit hook cannot be sent to hosts: %w", err)
 		}
 	}
-	if err := e.meet(ctx); err != nil {
+	if err := meet(ctx, m, e.jobs); err != nil {
 		return of, err
 	}
-	e.Local, e.store = local, store
+	e.Local, e.store, e.hosts = local, store, newHosts(m.Hosts)
 	of.Engine, of.Lifecycle = e, lifecycle{of.Lifecycle, e}
 	of.AskFirst = func(may func(ctx context.Context, a engine.Attempt) string) { e.mayAsk = may }
 	return of, nil
-}
-
-// meet asks the workers of all hosts for their labels, which count together with those of machines.yml, if tasks need any. It refuses a
-// need that no host meets.
-func (e *Engine) meet(ctx context.Context) error {
-	var wait sync.WaitGroup
-	for _, one := range e.hosts.list {
-		if len(e.settings.Needs) > 0 {
-			wait.Go(func() {
-				a, _ := Ask(ctx, e.jobs, one.Name, order.Question{What: order.Labels}) // who does not answer adds none
-				one.Labels = append(one.Labels, a.Labels...)
-			})
-		}
-	}
-	wait.Wait()
-	for label := range e.settings.Needs {
-		if !slices.ContainsFunc(e.hosts.list, func(one *host) bool { return one.Has([]string{label}) }) {
-			return &attempts.RefusedError{Reason: "needs: no host has the label " + label, Hint: "relay-temporal worker --labels " + label}
-		}
-	}
-	return nil
 }
 
 // lifecycle also removes from the store what the run has put there.
@@ -144,13 +124,11 @@ func (l lifecycle) Close(ctx context.Context) (stay []string, err error) {
 	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	for _, s := range l.e.late {
-		m, found, _ := l.e.store.FindResult(ctx, s.Order) // if the store cannot be asked, the next step says so
-		if !found {
-			continue
+		if m, found, _ := l.e.store.FindResult(ctx, s.Order); found { // if the store cannot be asked, the next step says so
+			ref, failed := l.e.store.KeepLate(ctx, l.e.o.Epic.ID, s.Order, m)
+			stay = append(stay, fmt.Sprintf("%s sent a result of %s attempt %d after it was given up: it is kept as %s", s.Host, s.Order.Task, s.Order.Number, ref))
+			err = errors.Join(err, failed)
 		}
-		ref, failed := l.e.store.KeepLate(ctx, l.e.o.Epic.ID, s.Order, m)
-		stay = append(stay, fmt.Sprintf("%s sent a result of %s attempt %d after it was given up: it is kept as %s", s.Host, s.Order.Task, s.Order.Number, ref))
-		err = errors.Join(err, failed)
 	}
 	if failed := l.e.store.Remove(ctx, l.e.done...); failed != nil {
 		stay = append(stay, "orders and results of this run were not removed from the remote: "+failed.Error())
@@ -173,16 +151,24 @@ func (e *Engine) Run(ctx context.Context, a engine.Attempt) (r engine.Result, er
 	if a.Ended {
 		return e.attach(ctx, a, files)
 	}
-	host, err := e.hosts.take(ctx, e.need(a))
+	n := e.need(a)
+	n.tell = func(what string) {
+		_ = relayfiles.MakeRoom(e.o.Dir, files.Transcript) // without a folder, this is not told
+		(&told{files: files}).add(what)
+	}
+	host, err := e.hosts.take(ctx, n)
 	for err == nil && e.jobs.Drained(ctx, host) {
-		e.hosts.drains(host)
-		host, err = e.hosts.take(ctx, e.need(a))
+		e.hosts.give(host, errDrained)
+		host, err = e.hosts.take(ctx, n)
 	}
 	if err != nil {
 		return e.apart(ctx, err)
 	}
 	var failed error
 	defer func() { e.hosts.give(host, failed) }()
+	if n.wanted != "" && host != n.wanted { // as where the session is gone
+		a.Session, a.Spent = "", runners.Usage{}
+	}
 	if why := e.mayAsk(ctx, a); why != "" {
 		r.Overrule(verdict.NotCarriedOut(attempts.Interrupted, why))
 		return r, nil
@@ -277,7 +263,7 @@ func (e *Engine) carryOut(ctx context.Context, a engine.Attempt, s sent, message
 func (e *Engine) limits(a engine.Attempt, r *engine.Result) {
 	elsewhere := func(runner string, reset *time.Time, why string) bool {
 		until := *reset
-		if until.Before(time.Now()) {
+		if off := time.Until(until); off <= 0 || off > 31*24*time.Hour { // the run takes one further off for a mistake, too
 			until = time.Now().Add(e.o.Limits.BackoffMax)
 		}
 		if opens := e.hosts.limit(r.Receipt.Host, runner, until, e.need(a)); !opens.IsZero() {
@@ -288,6 +274,9 @@ func (e *Engine) limits(a engine.Attempt, r *engine.Result) {
 		}
 		r.Note("host", fmt.Sprintf("%s is not asked on %s before %s: %s", runner, r.Receipt.Host, until.Format("15:04"), why))
 		return true
+	}
+	if r.Succeeded() && len(r.Unable) == 0 {
+		e.hosts.answered(r.Receipt.Host, e.need(a).asked)
 	}
 	r.Unable = slices.DeleteFunc(r.Unable, func(u engine.Unable) bool {
 		return verdict.ClassOf(u.Outcome).Limited && elsewhere(u.Name, &u.ResetAt, u.Why)
@@ -302,6 +291,7 @@ func (e *Engine) follow(ctx context.Context, a engine.Attempt, s sent, message [
 	heard.add("at work on " + s.Host)
 	answer, err := e.jobs.Do(ctx, s.Host, s.Order.ID, message, func(ev engine.Event) {
 		if ev.Task == a.Task.ID {
+			ev.Attempt = a.Number // the host may name another
 			e.hear(ctx, s.Host, ev, heard)
 		}
 	})
@@ -336,16 +326,15 @@ func (e *Engine) follow(ctx context.Context, a engine.Attempt, s sent, message [
 
 // hear takes in what a host says while it works.
 func (e *Engine) hear(ctx context.Context, host string, ev engine.Event, heard *told) {
-	switch {
-	case ev.Kind == engine.KindBriefed && ev.Briefed != nil:
-		ev.Briefed.Host, ev.Briefed.Slots = host, e.hosts.slots()
+	if ev.Kind == engine.KindBriefed && ev.Briefed != nil {
+		ev.Briefed.Host, ev.Briefed.Slots = host, e.hosts.slots(host)
 		e.events.Record(ctx, ev)
-	default:
-		if ev.Kind == engine.KindActivity {
-			heard.add(ev.Detail.Text)
-		}
-		e.events.Emit(ev)
+		return
 	}
+	if ev.Kind == engine.KindActivity {
+		heard.add(ev.Detail.Text)
+	}
+	e.events.Emit(ev)
 }
 
 // answer returns the message of the result. One that did not arrive may be in the store: then unheard is why it did not.
@@ -414,7 +403,7 @@ func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m 
 	if r, err = e.store.FetchResult(ctx, carry.Incoming{Epic: e.o.Epic.ID, Order: o, Message: m, Protected: protected}); err != nil {
 		return r, err
 	}
-	(&told{files: files}).remove()
+	_ = errors.Join(os.Remove(filepath.Join(files.Folder, relayfiles.ProgressFile)), os.Remove(files.Transcript)) // who follows it has it open
 	if err := e.store.TakeFiles(ctx, e.o.Dir, files.Folder, m); err != nil {
 		return r, err
 	}
@@ -428,28 +417,22 @@ func (e *Engine) takeIn(ctx context.Context, a engine.Attempt, o order.Order, m 
 func (e *Engine) settle(ctx context.Context, a engine.Attempt, o order.Order, r *engine.Result) error {
 	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
-	branch := ""
 	if r.Succeeded() && r.Head != a.Base {
 		set := &finish.BranchSet{Repo: e.store.Repo, Epic: e.o.Epic.ID}
-		branch = set.Name(a.Task.ID)
+		branch := set.Name(a.Task.ID)
 		at, unkept, err := set.Blocked(ctx, branch)
-		switch {
-		case err != nil:
-			return err
-		case at != "":
+		if at != "" {
 			ruling, _ := verdict.Decide(&verdict.Evidence{Ready: &verdict.Ready{Branch: branch, InUse: at}})
 			r.Rule(nil, ruling)
-			branch = ""
-		case unkept != "" && unkept != r.Head:
+		} else if err == nil && unkept != "" && unkept != r.Head {
 			ref := "refs/relay/" + e.o.Epic.ID + "-moved/" + unkept
 			r.Note("salvage", "what was on the branch "+branch+" and in no other is kept as "+ref)
-			if err := e.store.Keep(ctx, ref, unkept); err != nil {
-				return err
-			}
+			err = e.store.Keep(ctx, ref, unkept)
 		}
-	}
-	if branch != "" {
-		if err := e.store.Keep(ctx, "refs/heads/"+branch, r.Head); err != nil {
+		if err == nil && at == "" {
+			err = e.store.Keep(ctx, "refs/heads/"+branch, r.Head)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package machines
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -27,14 +26,9 @@ func (t *told) add(message string) {
 		line, _ := json.Marshal(p)
 		text = append(append(text, line...), '\n')
 	}
-	_ = git.ReplaceFile(t.progress(), 0o600, text) // it is for who looks
+	_ = git.ReplaceFile(filepath.Join(t.files.Folder, relayfiles.ProgressFile), 0o600, text) // it is for who looks
 	if log, err := os.OpenFile(t.files.Transcript, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
 		_, _ = log.WriteString(plaintext.Line(message) + "\n")
 		_ = log.Close()
 	}
 }
-
-func (t *told) progress() string { return filepath.Join(t.files.Folder, relayfiles.ProgressFile) }
-
-// remove makes room for the attempt's own files. Who follows the log has it open.
-func (t *told) remove() { _ = errors.Join(os.Remove(t.progress()), os.Remove(t.files.Transcript)) }

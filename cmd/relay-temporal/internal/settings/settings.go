@@ -71,17 +71,10 @@ type Own struct {
 	SendSecrets bool   `yaml:"send_secrets"` // work leaves this host even if it has what looks like a secret
 }
 
-const (
-	defaultPatience  = 10 * time.Minute
-	defaultHeartbeat = 90 * time.Second
-	defaultBeat      = 5 * time.Second
-	defaultQueue     = time.Minute
-)
-
 // complete fills in what is not set. It returns what is wrong.
 func (t *Temporal) complete(path string) (wrong string) {
-	t.Namespace, t.Heartbeat = cmp.Or(t.Namespace, "default"), cmp.Or(t.Heartbeat, defaultHeartbeat)
-	t.Beat, t.Queue = cmp.Or(t.Beat, defaultBeat), cmp.Or(t.Queue, defaultQueue)
+	t.Namespace, t.Heartbeat = cmp.Or(t.Namespace, "default"), cmp.Or(t.Heartbeat, 90*time.Second)
+	t.Beat, t.Queue = cmp.Or(t.Beat, 5*time.Second), cmp.Or(t.Queue, time.Minute)
 	for _, file := range []*string{&t.TLS.CA, &t.TLS.Cert, &t.TLS.Key} {
 		if *file != "" && !filepath.IsAbs(*file) {
 			*file = filepath.Join(filepath.Dir(path), *file)
@@ -126,7 +119,7 @@ func Read(environ []string) (*Machines, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	m := &Machines{Patience: defaultPatience}
+	m := &Machines{Patience: 10 * time.Minute}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)
 	if err := dec.Decode(m); err != nil && !errors.Is(err, io.EOF) {

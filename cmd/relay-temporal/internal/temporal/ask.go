@@ -47,13 +47,16 @@ func answerer(w *Worker) worker.Worker {
 	of := worker.New(w.client, questionsOf(w.Name), worker.Options{DisableWorkflowWorker: true, WorkerStopTimeout: callWithin})
 	of.RegisterActivityWithOptions(func(ctx context.Context, question []byte) ([]byte, error) {
 		q, err := order.Decode[order.Question](question)
+		a := order.Answer{Version: order.Version, Relay: order.Relay(), Now: time.Now()}
 		switch {
 		case err == nil && q.What == order.Drain:
 			w.Drain(ErrDrain)
-		case err != nil || q.What != order.Labels:
+		case err == nil && q.What == order.Labels: // a relay that does not ask for them does not know them
+			a.Labels = w.Labels
+		default:
 			return w.Processes.Ask(ctx, w.Name, question)
 		}
-		return order.Encode(order.Answer{Version: order.Version, Relay: order.Relay(), Now: time.Now(), Labels: w.Labels})
+		return order.Encode(a)
 	}, activity.RegisterOptions{Name: questionName})
 	return of
 }

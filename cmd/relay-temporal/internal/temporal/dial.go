@@ -58,7 +58,7 @@ func Dial(ctx context.Context, s *settings.Temporal, patience time.Duration, ide
 				Hint:   "start it, or correct temporal in machines.yml",
 			}
 		}
-		pause(ctx)
+		pause(ctx, retryEvery)
 	}
 }
 
@@ -117,14 +117,12 @@ func secure(s settings.TLS) (*tls.Config, error) {
 	return of, err
 }
 
-// pause waits for the next try, or until ctx ends.
-func pause(ctx context.Context) {
-	timer := time.NewTimer(retryEvery)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
+// pause waits for the next try. It reports whether ctx lasts.
+func pause(ctx context.Context, every time.Duration) bool {
+	within, cancel := context.WithTimeout(ctx, every)
+	defer cancel()
+	<-within.Done()
+	return ctx.Err() == nil
 }
 
 // gone reports whether an error says that the server does not know the attempt any more.

@@ -107,7 +107,7 @@ func (w *Worker) claim(ctx context.Context, h held) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
-		pause(ctx)
+		pause(ctx, retryEvery)
 	}
 }
 
@@ -170,7 +170,7 @@ func (w *Worker) report(ctx context.Context, h held, a answer, failed error) (lo
 			return err != nil
 		}
 		w.Log("%s: %s has ended, and the server does not take the report: %v", w.Name, h.ID, err)
-		pause(ctx)
+		pause(ctx, retryEvery)
 	}
 	return true
 }

@@ -102,7 +102,7 @@ func (j *Jobs) start(ctx context.Context, host string, id order.ID, message []by
 		case ctx.Err() != nil, !time.Now().Before(end), isLasting(err):
 			return nil, fmt.Errorf("%w: the order was not given to the Temporal server, as far as is known: %w", machines.ErrUnknown, err)
 		}
-		pause(ctx)
+		pause(ctx, retryEvery)
 	}
 }
 
@@ -160,7 +160,7 @@ func wait(ctx context.Context, of client.ActivityHandle) (o outcome) {
 			o.err = meaning(err)
 			return o
 		}
-		pause(ctx)
+		pause(ctx, retryEvery)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -95,11 +94,13 @@ func (w *Worker) serve(ctx, draining context.Context) error {
 			return nil //nolint:nilerr // nothing is at work
 		}
 		w.Log("%s: the server is away: %v", w.Name, err)
-		pause(draining)
+		pause(draining, retryEvery)
 	}
 	_ = cancel(ctx, drained(w.client, w.Name)) // where nothing is to cancel, the host has not drained
 	w.Log("%s: ready for %d at a time", w.Name, w.Jobs)
-	<-draining.Done()
+	for pause(draining, w.Beat) { // the server may have been away, and another worker of this name may drain
+		_ = cancel(ctx, drained(w.client, w.Name))
+	}
 	why := context.Cause(draining)
 	_, _ = w.client.ExecuteActivity(ctx, client.StartActivityOptions{ // if the server is away, orders wait for a worker
 		ID: drainedOf(w.Name), TaskQueue: drainedOf(w.Name), ScheduleToCloseTimeout: longestAttempt,
@@ -124,12 +125,4 @@ func (w *Worker) orders(ctx context.Context) worker.Worker {
 		return nil, activity.ErrResultPending
 	}, activity.RegisterOptions{Name: activityName})
 	return of
-}
-
-// CheckName refuses names of hosts that name no queue.
-func CheckName(name string) error {
-	if name == "" || strings.ContainsAny(name, "/\\ \t\n") {
-		return errors.New("a host needs a name of one word: --name build1")
-	}
-	return nil
 }
