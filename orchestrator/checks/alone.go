@@ -23,6 +23,7 @@ const (
 	passes     = 3                // how often a check that has failed must pass to count as flaky
 	collisions = 2                // after so many checks run one at a time
 	lockPause  = 20 * time.Millisecond
+	lockWait   = 30 * time.Second
 )
 
 // turns lets the checks of a run go side by side, or one alone, also among those of the user's other runs on this machine.
@@ -44,7 +45,8 @@ func newTurns(most int, folder string) *turns {
 }
 
 // take waits for a turn, and reports in the end whether other checks of this run ran at the same time.
-func (t *turns) take(ctx context.Context, alone bool) (leave func() (beside bool), err error) {
+// It waits for this run's as long as wait lasts.
+func (t *turns) take(ctx, wait context.Context, alone bool) (leave func() (beside bool), err error) {
 	places, how := int64(1), unix.LOCK_SH
 	if alone {
 		how = unix.LOCK_EX
@@ -52,14 +54,10 @@ func (t *turns) take(ctx context.Context, alone bool) (leave func() (beside bool
 	if alone || t.collided.Load() >= collisions {
 		places = t.all
 	}
-	if err := t.places.Acquire(ctx, places); err != nil {
+	if err := t.places.Acquire(wait, places); err != nil {
 		return nil, err
 	}
-	lock, err := t.lock(ctx, how)
-	if err != nil {
-		t.places.Release(places)
-		return nil, err
-	}
+	lock := t.lock(ctx, how)
 	before, busy := t.began.Add(1), t.busy.Add(1)
 	return func() bool {
 		_ = lock.Close()
@@ -69,23 +67,27 @@ func (t *turns) take(ctx context.Context, alone bool) (leave func() (beside bool
 	}, nil
 }
 
-// lock locks the file of all runs; nil: there can be none.
-func (t *turns) lock(ctx context.Context, how int) (*os.File, error) {
+// lock locks the file of all runs; nil: there can be none. It does not wait for ever: the relay that has it may be frozen, or may have
+// begun this run by a check of its own.
+func (t *turns) lock(ctx context.Context, how int) *os.File {
 	if t.folder == "" {
-		return nil, nil //nolint:nilnil // closing it has no effect
+		return nil // closing it has no effect
 	}
 	f, err := os.OpenFile(filepath.Join(t.folder, "checks.lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // the folder is not there yet
+		return nil // the folder is not there yet
 	}
+	over := time.After(lockWait)
 	for errors.Is(unix.Flock(int(f.Fd()), how|unix.LOCK_NB), unix.EWOULDBLOCK) {
 		select {
 		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), f.Close())
+			return f
+		case <-over:
+			return f
 		case <-time.After(lockPause):
 		}
 	}
-	return f, nil
+	return f
 }
 
 // TrustUnless has a check that is flaky count as failed again if the output of its failure names a test among files: a test of the work's

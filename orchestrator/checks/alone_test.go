@@ -3,45 +3,53 @@ package checks
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"relay/reanchor/git/repotest"
 )
 
-// Checks of two runs go side by side, but for one that is repeated alone: it waits for those of the other run, as long as it may.
+// Checks of two runs go side by side, but for one that is repeated alone: it waits for those of the other run, and they for it, half a
+// minute at most.
 func TestTurnsOfTwoRuns(t *testing.T) {
 	t.Parallel()
-	folder, ctx := t.TempDir(), t.Context()
-	one, two := newTurns(0, folder), newTurns(0, folder)
-	leave := repotest.Want[func() bool](t)(one.take(ctx, false))
-	repotest.Want[func() bool](t)(two.take(ctx, false))()
-	refused := func(t2 *turns, alone bool) bool {
-		over, cancel := context.WithTimeout(ctx, 3*lockPause)
-		defer cancel()
-		_, err := t2.take(over, alone)
-		return err != nil
-	}
-	if !refused(two, true) {
-		t.Error("a check is alone beside one of another run")
-	}
-	repotest.Want[func() bool](t)(two.take(ctx, false))() // the failed turn holds nothing
-
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		alone, err := two.take(ctx, true)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		if !refused(one, false) {
-			t.Error("a check runs beside one that is alone")
-		}
-		alone()
-	}()
-	leave()
-	<-ended
-
-	for _, none := range []string{"", folder + "/none"} {
-		repotest.Want[func() bool](t)(newTurns(1, none).take(ctx, true))()
+	for _, folder := range []string{t.TempDir(), "", t.TempDir() + "/none"} {
+		synctest.Test(t, func(t *testing.T) {
+			one, two := newTurns(0, folder), newTurns(0, folder)
+			// take returns how long one waits for a turn while another has one until it ends after a time.
+			take := func(alone, otherAlone bool, after time.Duration) time.Duration {
+				began := time.Now()
+				leave := repotest.Want[func() bool](t)(one.take(t.Context(), t.Context(), otherAlone))
+				time.AfterFunc(after, func() { leave() })
+				repotest.Want[func() bool](t)(two.take(t.Context(), t.Context(), alone))()
+				waited := time.Since(began)
+				<-time.After(after) // on the clock of the test
+				return waited
+			}
+			free := folder == "" || folder[len(folder)-1] == 'e'
+			for _, c := range []struct {
+				alone, otherAlone  bool
+				after, least, most time.Duration
+			}{
+				{false, false, time.Hour, 0, 0},
+				{true, false, time.Second, time.Second, 2 * time.Second},
+				{false, true, time.Second, time.Second, 2 * time.Second},
+				{true, false, time.Hour, lockWait, lockWait + time.Second},
+				{false, true, time.Hour, lockWait, lockWait + time.Second},
+			} {
+				waited := take(c.alone, c.otherAlone, c.after)
+				if free && waited > 0 || !free && (waited < c.least || waited > c.most) {
+					t.Errorf("%q, %+v: waited %s", folder, c, waited)
+				}
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			leave := repotest.Want[func() bool](t)(one.take(t.Context(), t.Context(), true))
+			cancel()
+			began := time.Now()
+			if _, err := two.take(ctx, t.Context(), false); err != nil || time.Since(began) > lockPause {
+				t.Errorf("a run that is stopped waits %s (%v)", time.Since(began), err)
+			}
+			leave()
+		})
 	}
 }

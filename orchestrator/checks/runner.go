@@ -52,7 +52,7 @@ type Location struct {
 // Run runs one check, the user's own text. The error is a fault of relay's own machine.
 func (r *Runner) Run(ctx context.Context, at Location, check Check) (Result, error) {
 	r.begin.Do(func() { r.turns = newTurns(r.Options.Limits.ChecksAtOnce, r.Options.State) })
-	leave, err := r.turns.take(ctx, false)
+	leave, err := r.turns.take(ctx, ctx, false)
 	if err != nil {
 		return Result{Unknown: true}, nil //nolint:nilerr // the run is stopped
 	}
@@ -130,10 +130,10 @@ func (r *Runner) Again(ctx context.Context, at Location, check Check, first Resu
 	took := time.Duration(first.Run.Seconds * float64(time.Second))
 	wait, cancel := context.WithTimeout(ctx, max(took, time.Second))
 	defer cancel()
-	leave, err := r.turns.take(wait, true)
+	leave, err := r.turns.take(ctx, wait, true)
 	if err != nil {
 		first.Crowded = true
-		if leave, err = r.turns.take(ctx, false); err != nil {
+		if leave, err = r.turns.take(ctx, ctx, false); err != nil {
 			return first, nil // the run is stopped
 		}
 	}
