@@ -50,7 +50,7 @@ const longLog = 5000
 // collector waits for a limit, which is lower for the long log: that is read beside all else. The viewer keeps nearly all that it has
 // then: with a limit near to that the collector would work all the time, and a heap that grows by heapGrowth per cent is enough.
 const (
-	onceLimit  = 58 << 20
+	onceLimit  = 56 << 20
 	openLimit  = 44 << 20
 	readLimit  = 39 << 20
 	heapGrowth = 4
