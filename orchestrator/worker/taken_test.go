@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// What only branches of relay's have is no commit that a person has taken, on this machine or a remote.
+// No person has taken a commit that only relay's branches have, here or on a remote.
 func TestTaken(t *testing.T) {
 	t.Parallel()
 	for branch, mine := range map[string]bool{

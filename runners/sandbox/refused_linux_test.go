@@ -71,8 +71,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A process that fills its own /tmp is told what helps, but no setting that gives it the user's with all sockets there. It is not for
-// another disk that is full, or without a /tmp of its own.
+// If a process fills its own /tmp, relay says what helps, but names no setting that opens the user's /tmp, which has sockets. It says
+// nothing where another disk is full, or the process has no /tmp of its own.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	const more = " (a TMPDIR in relay.env below a folder of sandbox_write holds more)"
