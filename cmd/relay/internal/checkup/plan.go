@@ -98,16 +98,22 @@ func runChecks(ctx context.Context, c *checkup) {
 	default:
 		reportChecks(c, tried.Checks)
 	}
+	reportTried(c, &tried, command.ShellName(o.Env))
+}
+
+// reportTried reports what the trial of the checks tells of hooks, of the shell and of the sandbox.
+func reportTried(c *checkup, tried *bench.Tried, shell string) {
 	for _, t := range tried.Checks {
 		if t.Hook && !t.Passed {
 			c.add(Fail, "hooks", "where nothing has changed, "+plaintext.FirstOf(t.CannotRun, t.How), "no task can land like this: correct the hook, or set relay.hooks: false")
 		}
-		if !t.Passed && bash.MatchString(t.Check.Run) && command.ShellName(o.Env) == "sh" {
+		if !t.Passed && bash.MatchString(t.Check.Run) && shell == "sh" {
 			c.add(Warn, "checks", t.Check.Name+" is written for bash, and sh runs it: bash is not on the PATH", "install bash, or write it for sh")
 		}
 	}
 	if tried.Logins {
-		c.add(Warn, "sandbox", strings.TrimPrefix(bench.LoginsGiven, "sandbox: "), "to give them at once, in "+configs.LocalFile+":\n"+sandbox.Settings([]string{sandbox.Logins}))
+		hint := "to give them at once, in " + configs.LocalFile + ":\n" + sandbox.Settings([]string{sandbox.Logins})
+		c.add(Warn, "sandbox", strings.TrimPrefix(bench.LoginsGiven, "sandbox: "), hint)
 	}
 	if refused := slices.Compact(slices.Sorted(slices.Values(tried.Refused))); sandbox.Settings(refused) != "" {
 		c.add(Warn, "sandbox", "it refuses "+plaintext.Listed(refused), "to allow that, in "+configs.LocalFile+":\n"+sandbox.Settings(refused))
