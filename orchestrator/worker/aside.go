@@ -119,7 +119,7 @@ func (l *Local) try(ctx context.Context, commit string, lists []bench.List, prov
 	defer func() {
 		ctx, cancel := git.Uninterrupted(context.WithoutCancel(ctx))
 		defer cancel()
-		err = errors.Join(err, l.slots.s.slots.RemoveAll(ctx))
+		err = errors.Join(err, l.slots.s.slots.RemoveIdle(ctx))
 	}()
 	return l.slots.s.benches.Try(ctx, commit, lists, prove)
 }

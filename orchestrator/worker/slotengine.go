@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 
@@ -18,6 +19,7 @@ import (
 	"relay/orchestrator/merge"
 	"relay/orchestrator/provision"
 	"relay/orchestrator/relayfiles"
+	"relay/orchestrator/verdict"
 	"relay/reanchor/git"
 )
 
@@ -28,6 +30,7 @@ type slotEngine struct {
 	benches  *bench.Benches
 	pool     *slot.Pool
 	slots    *slot.Names
+	room     *slot.Room
 	branches *finish.BranchSet
 
 	integration *integration.Branch
@@ -49,6 +52,7 @@ func newSlotEngine(g *workspace, mine string) *slotEngine {
 		run: g, pool: pool, integration: branch, headGuard: guard, slots: slot.NewNames(pool),
 		branches: &finish.BranchSet{Repo: g.home, Epic: g.o.Epic.ID}, mayAsk: func(context.Context, engine.Attempt) string { return "" },
 	}
+	s.room = slot.NewRoom(s.slots)
 	s.benches = &bench.Benches{
 		Checks: g.checks, Pool: pool, Slots: s.slots, Files: files, Tools: g.guard.Tools, Env: g.guard.CommandEnv,
 		Results: checks.NewCache(), Mine: mine,
@@ -77,10 +81,20 @@ func (s *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, err
 func (s *slotEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	s.benches.Busy.Add(1)
 	defer s.benches.Busy.Add(-1)
+	ctx, over := s.room.Watch(ctx, a.Task.ID)
 	t := s.attempt(a)
 	err := t.carryOut(ctx)
+	over()
 	if err != nil {
 		err = s.contain(ctx, t, err)
+	}
+	if full, fills := errors.AsType[*slot.FillsDiskError](context.Cause(ctx)); fills {
+		ctx, cancel := git.Uninterrupted(ctx)
+		defer cancel()
+		err = errors.Join(err, s.slots.RemoveIdle(ctx))
+		if verdict.ClassOf(t.f.Outcome).Stopped {
+			t.f.Overrule(verdict.FillsDisk(full.Error()))
+		}
 	}
 	return t.f.Result, err
 }

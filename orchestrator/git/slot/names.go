@@ -23,12 +23,13 @@ type Names struct {
 	pool *Pool
 
 	mu    sync.Mutex
-	taken map[string]bool // of this run, by name: whether somebody works there
+	taken map[string]bool   // of this run, by name: whether somebody works there
+	task  map[string]string // by name: whose work is there
 }
 
 // NewNames returns those of a run, of which nothing is taken.
 func NewNames(pool *Pool) *Names {
-	return &Names{pool: pool, taken: make(map[string]bool)}
+	return &Names{pool: pool, taken: make(map[string]bool), task: make(map[string]string)}
 }
 
 // Take takes the first free name of a kind, and reports whether this run has not used it before.
@@ -80,12 +81,22 @@ func (n *Names) Reserve(name string) { n.set(name, true) }
 // Release lets somebody else have a name.
 func (n *Names) Release(name string) { n.set(name, false) }
 
-// RemoveAll removes every slot of this run, whether anything in it would be lost or not. [Clear] names what stays of one.
-func (n *Names) RemoveAll(ctx context.Context) error {
+// Assign notes whose work is in a slot.
+func (n *Names) Assign(name, task string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.task[name] = task
+}
+
+// RemoveIdle removes the slots of this run in which nobody works. [Clear] names what stays of one.
+func (n *Names) RemoveIdle(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var failed error
-	for name := range n.taken {
+	for name, taken := range n.taken {
+		if taken {
+			continue
+		}
 		if err := n.pool.Remove(ctx, name); !errors.Is(err, ErrRest) {
 			failed = errors.Join(failed, err)
 		}
