@@ -31,6 +31,7 @@ func TestKindOf(t *testing.T) {
 		"A login that needs an account id": epic.KindFeature, "The client needs credentials in its header": epic.KindFeature,
 		"Prueba manual de extremo a extremo": epic.KindPerson, "Test on a real device": epic.KindPerson, "在真机上验收": epic.KindPerson,
 		"In-headset check (user-performed)": epic.KindPerson, "Submit the build to the App Store": epic.KindPerson,
+		"Auf echtem iOS testen": epic.KindPerson, "Probar en dispositivos reales": epic.KindPerson, "APNs-Zertifikat in Apple Developer Portal erstellen": epic.KindPerson,
 		"Write a manual test procedure in docs/test.md":         epic.KindFeature,
 		"Add the UAT environment":                               epic.KindFeature,
 		"Checkpoint: all user stories work":                     epic.KindVerify,

@@ -57,6 +57,7 @@ type boxReader struct {
 
 	phase         string   // the heading of the phase that sections are in
 	inside, ahead []string // groups of the phase, and of the one before
+	first, all    []string // groups that come before others, and all so far
 }
 
 // boxesOf takes the tasks of a text. Sections beside the work, and the text around boxes, become part of the description of the epic.
@@ -68,6 +69,7 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 	r := boxReader{d: d, numbered: numbered, points: !boxed}
 	var above [7]string // the headings that a section is below
 	done := 0           // the level of the section whose work is done
+	var beside []int    // open boxes that are no tasks
 	for _, part := range markdown.Cut(markdown.Labelled(list), 0) {
 		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
 		above[level] = name
@@ -79,13 +81,16 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 			done = level
 		}
 		if part.Beside {
-			aside(d, name, part.Body)
+			beside = append(beside, aside(d, name, part.Body)...)
 			continue
 		}
 		entries, rest := r.section(part, above, done)
 		if line, why := part.Doubt(entries, rest, above[:], len(open)); line > 0 && done == 0 && !numbered {
 			d.tell(line, why)
 		}
+	}
+	if n := len(beside); n > 1 && 4*n >= len(open) && !numbered {
+		d.tell(beside[0], fmt.Sprintf("%d boxes from here on are not tasks, for the names of their sections", n))
 	}
 }
 
@@ -148,15 +153,25 @@ func (r *boxReader) end(name, label, phase string, items []*item, rest []markdow
 	}
 }
 
-// group adds the group of a section. Those of a phase wait for those of the phase before.
+// group adds the group of a section. Those of a phase wait for those of the phase before; outside of phases, all wait for what is to be
+// done before a release or the like, and what is to be done after one waits for all before it.
 func (r *boxReader) group(name, phase string) {
 	if phase != r.phase && len(r.inside) > 0 {
 		r.ahead, r.inside = r.inside, nil
 	}
 	r.phase = phase
 	g := group{}
-	if phase != "" {
+	before, after := markdown.StageOf(name)
+	switch {
+	case phase != "":
 		g.after, r.inside = r.ahead, append(r.inside, name)
+	case after:
+		g.after = slices.Clone(r.all)
+	default:
+		g.after = r.first
+	}
+	if r.all = append(r.all, name); before && phase == "" {
+		r.first = append(slices.Clone(r.first), name)
 	}
 	if _, known := r.d.groups[name]; !known && name != "" {
 		r.d.groups[name] = g
@@ -182,16 +197,18 @@ func boxItem(d *draft, e *markdown.Entry, section string) *item {
 	return it
 }
 
-// aside takes a section beside the work as prose. It names its open boxes, and offers the commands that it calls for.
-func aside(d *draft, name string, body []markdown.Line) {
+// aside takes a section beside the work as prose. It names its open boxes, returns their lines, and offers the commands that it calls for.
+func aside(d *draft, name string, body []markdown.Line) (open []int) {
 	for _, l := range body {
 		if l.Box != 0 && !l.Done() {
 			why := "this box is below " + epic.Quoted(markdown.Clip(name, 60)) + ", so it is not a task"
 			d.made.Told = append(d.made.Told, Told{File: d.at(d.file), Line: l.N, Why: why, Beside: true})
+			open = append(open, l.N)
 		}
 		d.made.Offered.AddFrom(d.at(d.file), l.N, l.Text)
 	}
 	d.prose(name, body)
+	return open
 }
 
 // below takes a box below that of a task, as a criterion.

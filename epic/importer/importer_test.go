@@ -304,3 +304,41 @@ func TestSteps(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A checklist in sections: what is done before a release comes before all, and what is done after it after all; rounds of what was done are
+// not its steps; boxes that the names of their sections make no tasks are told.
+func TestChecklists(t *testing.T) {
+	t.Parallel()
+	form, _ := Named("checklist")
+	for text, want := range map[string]string{
+		"# Upgrade\n\n## Pre-Upgrade\n- [ ] Back up\n\n## Code\n- [ ] Port\n\n## Post-upgrade\n- [ ] Look\n":                   "Back up, Port < Pre-Upgrade, Look < Code Pre-Upgrade",
+		"# Blog\n\n## Post editor\n- [ ] Edit\n\n## Preview\n- [ ] Show\n":                                                     "Edit, Show",
+		"# Queue\n\n## Done\n\n### Round 1\n- [x] Fix\n\n### Round 2\n- [x] Build\n\n## Next\n- [ ] Sign\n":                    "Sign",
+		"# Upgrade\n\n- [ ] spdlog\n\n## Steps\n\n**Testing Checklist:**\n\n- [ ] It compiles\n- [ ] It runs\n\n## After it\n": "spdlog; 9: 2 boxes from here on are not tasks, for the names of their sections",
+	} {
+		files := fstest.MapFS{"TODO.md": {Data: []byte(text)}}
+		plan, err := Read(form, files, "TODO.md", "", time.Time{})
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		var tasks []string
+		for _, task := range plan.Epic.Tasks {
+			for _, g := range plan.Epic.Groups {
+				if slices.Contains(g.Tasks, task.ID) && len(g.BlockedBy) > 0 {
+					task.Title += " < " + strings.Join(g.BlockedBy, " ")
+				}
+			}
+			tasks = append(tasks, task.Title)
+		}
+		got := strings.Join(tasks, ", ")
+		for _, told := range plan.Told {
+			if !told.Beside {
+				got += fmt.Sprintf("; %d: %s", told.Line, told.Why)
+			}
+		}
+		if found := Find(files, "TODO.md"); got != want || len(found) == 0 || found[0].Format.Name != "checklist" {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

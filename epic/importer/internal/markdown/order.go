@@ -23,6 +23,7 @@ var (
 
 	phaseHead  = pattern.New(`^(?i:phase|milestone|stage|sprint)\s+\d|^[PM]\d+\b`)
 	phaseAbove = pattern.New(`(?i)^[^\pL\d]*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|\d{1,2}\.\d{1,2}[.:]?\s|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
+	stageHead  = pattern.New(`(?i)^[^\pL\d]*(?:\d+[.)]\s*)?(?:((?:pre[ -]?|before (?:the |you )?)(?:release|launch|deploy\w*|upgrade|migrat\w+|install\w*|merge|publish\w*|cut-?over|go-live|submission|flight|start|begin)\b|prerequisites?\b|preparations?\b|vorbereitung|préparation|preparación|准备)|(?:post[ -]?|after (?:the )?)(?:release|launch|deploy\w*|upgrade|migrat\w+|install\w*|merge|publish\w*|cut-?over|go-live|submission)\b|nachbereitung)`)
 
 	scenarioStory = pattern.New(`(?i)^user story\s+(\d+)`)
 	scenarioForm  = pattern.New(`(?i)\bgiven\b.*\bthen\b`)
@@ -128,6 +129,12 @@ func PhaseOf(above []string, name string) (phase, label string) {
 		label = GroupName(phase + ": " + name)
 	}
 	return phase, label
+}
+
+// StageOf reports whether a heading names what is to be done before the rest of its list, or after what stands before it.
+func StageOf(heading string) (before, after bool) {
+	m := stageHead.FindStringSubmatch(heading)
+	return m != nil && m[1] != "", m != nil && m[1] == ""
 }
 
 // GroupName makes a name of a phase, short enough for a group.

@@ -30,7 +30,12 @@ func Steps(list []Line) []int {
 	if 2*len(boxes) > len(found[0].at) {
 		return nil
 	}
-	return found[0].join(list, at)
+	starts := found[0].join(list, at)
+	steps, rest := SplitSteps(slices.Clone(list), starts)
+	if !slices.ContainsFunc(steps, func(s Step) bool { return !s.Done }) && boxesIn(rest) { // what was done, beside a checklist
+		return nil
+	}
+	return starts
 }
 
 // AreTasks reports whether lines are headings such as Task 1: Title, which hold all open boxes.
@@ -39,13 +44,15 @@ func AreTasks(list []Line, starts []int) bool {
 		return false
 	}
 	_, rest := SplitSteps(list, starts)
-	for _, part := range Cut(rest, 0) { // whose boxes are work as well
-		if !part.Beside && slices.ContainsFunc(part.Body, func(l Line) bool { return l.Box == ' ' }) {
-			return false
-		}
-	}
 	l, _ := labelOf(list[starts[0]].Rest)
-	return list[starts[0]].Kind == Heading && words[lastWord(l.Word)] == ofTask
+	return !boxesIn(rest) && list[starts[0]].Kind == Heading && words[lastWord(l.Word)] == ofTask
+}
+
+// boxesIn reports whether an open box is work.
+func boxesIn(list []Line) bool {
+	return slices.ContainsFunc(Cut(list, 0), func(part Section) bool {
+		return !part.Beside && slices.ContainsFunc(part.Body, func(l Line) bool { return l.Box == ' ' })
+	})
 }
 
 // place is where a line stands.
