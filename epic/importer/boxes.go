@@ -54,10 +54,7 @@ type boxReader struct {
 	d        *draft
 	numbered bool // a number is the id of its task, also below another one
 	points   bool // points of lists are boxes
-
-	phase         string   // the heading of the phase that sections are in
-	inside, ahead []string // groups of the phase, and of the one before
-	first, all    []string // groups that come before others, and all so far
+	order    markdown.Stages
 }
 
 // boxesOf takes the tasks of a text. Sections beside the work, and the text around boxes, become part of the description of the epic.
@@ -148,33 +145,12 @@ func (r *boxReader) end(name, label, phase string, items []*item, rest []markdow
 	} else {
 		r.d.prose(name, rest)
 	}
-	if len(items) > 0 {
-		r.group(label, phase)
+	if len(items) == 0 {
+		return
 	}
-}
-
-// group adds the group of a section. Those of a phase wait for those of the phase before; outside of phases, all wait for what is to be
-// done before a release or the like, and what is to be done after one waits for all before it.
-func (r *boxReader) group(name, phase string) {
-	if phase != r.phase && len(r.inside) > 0 {
-		r.ahead, r.inside = r.inside, nil
-	}
-	r.phase = phase
-	g := group{}
-	before, after := markdown.StageOf(name)
-	switch {
-	case phase != "":
-		g.after, r.inside = r.ahead, append(r.inside, name)
-	case after:
-		g.after = slices.Clone(r.all)
-	default:
-		g.after = r.first
-	}
-	if r.all = append(r.all, name); before && phase == "" {
-		r.first = append(slices.Clone(r.first), name)
-	}
-	if _, known := r.d.groups[name]; !known && name != "" {
-		r.d.groups[name] = g
+	after := r.order.Next(label, phase)
+	if _, known := r.d.groups[label]; !known && label != "" {
+		r.d.groups[label] = group{after: after}
 	}
 }
 

@@ -88,7 +88,7 @@ func (n *Names) Assign(name, task string) {
 	n.task[name] = task
 }
 
-// RemoveIdle removes the slots of this run in which nobody works. [Clear] names what stays of one.
+// RemoveIdle removes the slots of this run that are not taken. [Clear] names what stays of one.
 func (n *Names) RemoveIdle(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

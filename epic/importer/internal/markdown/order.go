@@ -131,10 +131,33 @@ func PhaseOf(above []string, name string) (phase, label string) {
 	return phase, label
 }
 
-// StageOf reports whether a heading names what is to be done before the rest of its list, or after what stands before it.
-func StageOf(heading string) (before, after bool) {
-	m := stageHead.FindStringSubmatch(heading)
-	return m != nil && m[1] != "", m != nil && m[1] == ""
+// Stages tells which sections of a checklist wait for which. Those of a phase wait for those of the phase before. Outside of phases, all
+// wait for what is to be done before a release or the like, and what is to be done after one waits for all before it.
+type Stages struct {
+	phase         string   // the heading of the phase that sections are in
+	inside, ahead []string // sections of the phase, and of the one before
+	first, all    []string // sections that come before others, and all so far
+}
+
+// Next returns what the next section waits for, which may be in a phase.
+func (s *Stages) Next(name, phase string) (after []string) {
+	if phase != s.phase && len(s.inside) > 0 {
+		s.ahead, s.inside = s.inside, nil
+	}
+	s.phase = phase
+	stage := stageHead.FindStringSubmatch(name)
+	switch {
+	case phase != "":
+		after, s.inside = s.ahead, append(s.inside, name)
+	case stage != nil && stage[1] == "":
+		after = slices.Clone(s.all)
+	default:
+		after = s.first
+	}
+	if s.all = append(s.all, name); phase == "" && stage != nil && stage[1] != "" {
+		s.first = append(slices.Clone(s.first), name)
+	}
+	return after
 }
 
 // GroupName makes a name of a phase, short enough for a group.
