@@ -82,9 +82,9 @@ func (s *slotEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, 
 	s.benches.Busy.Add(1)
 	defer s.benches.Busy.Add(-1)
 	ctx, over := s.room.Watch(ctx, a.Task.ID)
+	defer over()
 	t := s.attempt(a)
 	err := t.carryOut(ctx)
-	over()
 	if err != nil {
 		err = s.contain(ctx, t, err)
 	}
