@@ -146,6 +146,15 @@ func Print(a *App, asJSON bool, v any, lines ...string) error {
 	return nil
 }
 
+// PrintJudged is Print, with exit code 1 of what is not well.
+func PrintJudged(a *App, well, asJSON bool, v any, lines ...string) error {
+	err := Print(a, asJSON, v, lines...)
+	if err == nil && !well {
+		err = terminal.ExitCode(terminal.Failure)
+	}
+	return err
+}
+
 // CanAsk reports whether stdin is a terminal, so that a person can answer.
 func (a *App) CanAsk() bool {
 	f, ok := a.In.(*os.File)
