@@ -128,12 +128,7 @@ func ReadObject(a *App, from string, to any, what, hint string) error {
 }
 
 // PrintJSON prints one value as the whole answer of a command.
-func (a *App) PrintJSON(v any) error {
-	enc := json.NewEncoder(a.Out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
+func (a *App) PrintJSON(v any) error { return plaintext.WriteJSON(a.Out, v, "  ") }
 
 // Print prints the answer of a command: as JSON, or as lines.
 func Print(a *App, asJSON bool, v any, lines ...string) error {
