@@ -55,6 +55,14 @@ type ExitCode int
 
 func (e ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
+// Exit returns the code as an [ExitCode]; nil for [OK].
+func Exit(code int) error {
+	if code == OK {
+		return nil
+	}
+	return ExitCode(code)
+}
+
 // Diagnosis has the exit code, messages and hint of an error.
 type Diagnosis struct {
 	Code     int
