@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -102,10 +103,7 @@ const mostNames = 20
 
 // names lists tasks, and counts those beyond the first: a group may make a task wait for thousands.
 func (d drawing) names(tasks []int, between string) string {
-	names := make([]string, min(len(tasks), mostNames))
-	for k := range names {
-		names[k] = printable(d.graph.ID(tasks[k]))
-	}
+	names := each.Of(tasks[:min(len(tasks), mostNames)], func(i int) string { return printable(d.graph.ID(i)) })
 	list := strings.Join(names, between)
 	if more := len(tasks) - mostNames; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"relay/epic/each"
 )
 
 // Ref names one part of an epic, so that whoever read it can say where it stands in the file.
@@ -194,10 +196,7 @@ func checkCriteria(v *validator, part Ref, t *Task) {
 		if c.Check == "" || slices.ContainsFunc(t.Checks, func(check Check) bool { return check.Name == c.Check }) {
 			continue
 		}
-		names := make([]string, len(t.Checks))
-		for j, check := range t.Checks {
-			names[j] = check.Name
-		}
+		names := each.Of(t.Checks, func(check Check) string { return check.Name })
 		fallback := "the task has no checks"
 		if len(names) > 0 {
 			fallback = "the task's checks are " + listed(names)

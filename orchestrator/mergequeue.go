@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 )
@@ -72,10 +73,7 @@ func (q *mergeQueue) mergeBatch(ctx context.Context, batch []decide.Queued, toge
 // join makes the branch's next step of the first of what can land, that many together. Of those that fail their checks together,
 // fewer are tried.
 func (q *mergeQueue) join(ctx context.Context, due []decide.Queued, together int) (engine.Step, error) {
-	group := make([]engine.Verified, together)
-	for i := range group {
-		group[i] = due[i].Verified
-	}
+	group := each.Of(due[:together], func(q decide.Queued) engine.Verified { return q.Verified })
 	for {
 		step, err := q.merger.Join(ctx, group)
 		red := step.Red

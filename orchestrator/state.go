@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
@@ -31,10 +32,7 @@ type ledger interface {
 
 // recordNotes records notes for a person, and then events that have one, and passes all notes to the watcher.
 func (s *state) recordNotes(notes []attempts.Note, noted ...attempts.Event) error {
-	var events []attempts.Event
-	for i := range notes {
-		events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &notes[i]})
-	}
+	events := each.Of(notes, func(n attempts.Note) attempts.Event { return attempts.Event{Type: attempts.TypeNote, Note: &n} })
 	events = append(events, noted...)
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

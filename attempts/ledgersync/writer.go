@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"relay/attempts/internal/durable"
+	"relay/epic/plaintext"
 )
 
 // config is what a checkout without a configuration gets. It has every key: without one of them the program's own validate fails.
@@ -93,9 +94,7 @@ func (w *Writer) Close() error { return w.fsys.Close() }
 func (w *Writer) Encode(e *Entry) ([]byte, error) {
 	normalize(reflect.ValueOf(e))
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
+	if err := plaintext.WriteJSON(&b, e, ""); err != nil {
 		return nil, err
 	}
 	line := bytes.TrimSuffix(b.Bytes(), []byte("\n"))

@@ -2,7 +2,6 @@ package plaintext
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"strings"
 	"text/template"
@@ -58,8 +57,6 @@ func (n Notification) Render(text string) ([]byte, error) {
 // jsonText returns a value as JSON, without escapes for HTML.
 func jsonText(v any) (string, error) {
 	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
+	err := WriteJSON(&out, v, "")
 	return strings.TrimSuffix(out.String(), "\n"), err
 }

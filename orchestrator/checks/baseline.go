@@ -19,13 +19,11 @@ func (b Baseline) Changed() (paths []string) {
 }
 
 // Rewrites reports whether the checks write a file without the work.
-func (b Baseline) Rewrites(path string) bool {
+func (b Baseline) Rewrites(path string) (yes bool) {
 	for _, r := range b {
-		if slices.ContainsFunc(r.Rewrote, func(w Rewritten) bool { return w.Path == path }) {
-			return true
-		}
+		yes = yes || slices.ContainsFunc(r.Rewrote, func(w Rewritten) bool { return w.Path == path })
 	}
-	return false
+	return yes
 }
 
 // Red names those of the epic's checks that fail on the base: without that an agent would look for its own mistake.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/picture"
 	"relay/orchestrator/view"
@@ -149,13 +150,8 @@ type Counted struct {
 }
 
 // Legend returns the numbers of tasks by state.
-func (n *Words) Legend() (list []Counted) {
-	for _, s := range view.States() {
-		if c := n.Counts[s]; c > 0 {
-			list = append(list, Counted{s, c})
-		}
-	}
-	return list
+func (n *Words) Legend() []Counted {
+	return each.Where(view.States(), func(s view.State) (Counted, bool) { return Counted{s, n.Counts[s]}, n.Counts[s] > 0 })
 }
 
 // barOf returns the parts of the bar: tasks in a small night, else states, none so narrow that its symbol does not fit.

@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"io"
+
+	"relay/epic/plaintext"
 )
 
 //go:embed report.schema.json
@@ -15,8 +17,5 @@ func Schema() json.RawMessage { return bytes.Clone(schema) }
 
 // JSON writes the report as one JSON object.
 func (r *Report) JSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+	return plaintext.WriteJSON(w, r, "  ")
 }

@@ -139,10 +139,8 @@ func lasting(seconds float64) string {
 
 // commits returns hashes of commits, shortened, as a range.
 func commits(hashes ...string) string {
-	for i, hash := range hashes {
-		hashes[i] = fmt.Sprintf("%.12s", hash)
-	}
-	return code(strings.Join(hashes, ".."), 60)
+	short := each.Of(hashes, func(hash string) string { return plaintext.Head(hash, 12) })
+	return code(strings.Join(short, ".."), 60)
 }
 
 // used returns what was used, in words; "": nothing.

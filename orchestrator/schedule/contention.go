@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/pattern"
 )
 
@@ -53,10 +54,8 @@ func (c *contention) heat() {
 }
 
 // ContestedFiles returns the files that conflicted when work on the task was to land, sorted.
-func ContestedFiles(record attempts.TaskRecord) (files []string) {
-	for _, a := range record.Attempts {
-		files = append(files, a.Receipt.Contested...)
-	}
+func ContestedFiles(record attempts.TaskRecord) []string {
+	files := slices.Concat(each.Of(record.Attempts, func(a attempts.Attempt) []string { return a.Receipt.Contested })...)
 	slices.Sort(files)
 	return slices.Compact(files)
 }

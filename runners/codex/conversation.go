@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"relay/epic/plaintext"
 	"relay/runners"
 	"relay/runners/internal/adapter"
 )
@@ -87,8 +88,6 @@ func parts(line []byte) (params, result json.RawMessage) {
 // object writes fields in the order of their names.
 func object(fields map[string]json.RawMessage) json.RawMessage {
 	var text bytes.Buffer
-	to := json.NewEncoder(&text)
-	to.SetEscapeHTML(false)
-	_ = to.Encode(fields) // each value was read from JSON
+	_ = plaintext.WriteJSON(&text, fields, "") // each value was read from JSON
 	return bytes.TrimSpace(text.Bytes())
 }

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -147,10 +148,5 @@ func (f cliFault) crowded() bool {
 }
 
 func (f cliFault) containsAny(any ...string) bool {
-	for _, words := range any {
-		if strings.Contains(f.text, words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(any, func(words string) bool { return strings.Contains(f.text, words) })
 }

@@ -1,8 +1,8 @@
 package process
 
 import (
-	"bytes"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,11 +15,7 @@ func Conceal() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 func Ancestors() (argv [][]string) {
 	for _, pid := range ancestors() {
 		line, _ := readProc("/proc/"+strconv.Itoa(pid)+"/cmdline", maxEnviron) // gone meanwhile: it has none
-		var args []string
-		for arg := range bytes.SplitSeq(bytes.TrimSuffix(line, []byte{0}), []byte{0}) {
-			args = append(args, string(arg))
-		}
-		argv = append(argv, args)
+		argv = append(argv, strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00"))
 	}
 	return argv
 }

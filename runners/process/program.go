@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -94,12 +95,7 @@ func (cmd Command) name() string {
 
 // environ returns the environment of the process: Env with the mark.
 func (cmd Command) environ() []string {
-	env := make([]string, 0, len(cmd.Env)+1)
-	for _, v := range cmd.Wall.Environ(cmd.Env) {
-		if !strings.HasPrefix(v, markVariable+"=") {
-			env = append(env, v)
-		}
-	}
+	env := slices.DeleteFunc(slices.Clone(cmd.Wall.Environ(cmd.Env)), func(v string) bool { return strings.HasPrefix(v, markVariable+"=") })
 	if cmd.Mark != "" {
 		env = append(env, markVariable+"="+cmd.Mark)
 	}

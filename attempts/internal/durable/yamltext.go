@@ -90,12 +90,7 @@ func blocky(s string) bool {
 	if !strings.Contains(strings.TrimSuffix(s, "\n"), "\n") || strings.ContainsAny(s[:1], " \t\n") || strings.HasSuffix(s, "\n\n") {
 		return false
 	}
-	for _, r := range s {
-		if r != '\n' && r != '\t' && !printable(r) {
-			return false
-		}
-	}
-	return utf8.ValidString(s)
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && r != '\t' && !printable(r) })
 }
 
 // printable reports whether YAML lets the character stand for itself everywhere.

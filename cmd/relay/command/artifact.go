@@ -27,14 +27,7 @@ They have the format of Continuous Claude; both can write them.`,
 }
 
 func newArtifactListCommand(a *cli.App) *cobra.Command {
-	return printing(&cobra.Command{
-		Use:   "list",
-		Short: "List artifacts, oldest first",
-	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error {
-			return recorded.ListArtifacts(a, p, asJSON)
-		})(cmd, args)
-	})
+	return showing(a, &cobra.Command{Use: "list", Short: "List artifacts, oldest first"}, recorded.ListArtifacts)
 }
 
 func newArtifactShowCommand(a *cli.App) *cobra.Command {
@@ -48,7 +41,6 @@ func newArtifactShowCommand(a *cli.App) *cobra.Command {
 }
 
 func newArtifactValidateCommand(a *cli.App) *cobra.Command {
-	var schema bool
 	cmd := printing(&cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check artifacts",
@@ -57,17 +49,15 @@ code 1 when a file is not a valid artifact.`,
 		Example: "  relay artifact validate thoughts/shared/handoffs/*/*.yaml",
 		Args:    cobra.ArbitraryArgs,
 	}, func(_ *cobra.Command, args []string, asJSON bool) error {
-		if schema {
-			_, err := fmt.Fprintf(a.Out, "%s", artifact.Schema())
-			return err
-		}
 		if len(args) == 0 {
 			return &terminal.UsageError{Message: "no file is named", Hint: "relay artifact validate thoughts/shared/handoffs/*/*.yaml"}
 		}
 		return recorded.ValidateArtifacts(a, args, asJSON)
 	})
-	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of an artifact, and check nothing")
-	return cmd
+	return withSchema(cmd, "print the JSON Schema of an artifact, and check nothing", func() error {
+		_, err := fmt.Fprintf(a.Out, "%s", artifact.Schema())
+		return err
+	})
 }
 
 func newArtifactNewCommand(a *cli.App) *cobra.Command {
@@ -82,7 +72,7 @@ them. A folder thoughts that is made for it is ignored by git.`,
   relay artifact new handoff --bead T-12 --goal "Users log in" --now Logout
   relay artifact new finalize --json fields.json`,
 		Args: cobra.ExactArgs(1),
-		RunE: inCheckout(a, func(ctx context.Context, p *project.Project, args []string) error {
+		RunE: located(a.Repository, func(ctx context.Context, p *project.Project, args []string) error {
 			return recorded.NewArtifact(ctx, a, p, args[0], opts)
 		}),
 	}
@@ -106,7 +96,7 @@ func newArtifactImportCommand(a *cli.App) *cobra.Command {
 relay keeps fields that artifacts lack as metadata.`,
 		Example: "  relay artifact import .handoff/2026-01-13.md --outcome PARTIAL_PLUS",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: inCheckout(a, func(_ context.Context, p *project.Project, args []string) error {
+		RunE: located(a.Repository, func(_ context.Context, p *project.Project, args []string) error {
 			return recorded.ImportArtifacts(a, p, args, opts)
 		}),
 	}

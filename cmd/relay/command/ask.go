@@ -13,12 +13,6 @@ import (
 	"relay/cmd/relay/internal/terminal"
 )
 
-type askOptions struct {
-	app     *cli.App
-	request session.Request
-	json    bool
-}
-
 func newPauseCommand(a *cli.App) *cobra.Command {
 	var off bool
 	cmd := printing(&cobra.Command{
@@ -33,7 +27,7 @@ type relay gate TASK.`,
 		if off {
 			what = attempts.RequestContinue
 		}
-		return runAsk(cmd.Context(), askOptions{a, session.Request{What: what}, asJSON})
+		return runAsk(cmd.Context(), a, session.Request{What: what}, asJSON)
 	})
 	cmd.Flags().BoolVar(&off, "off", false, "go on")
 	return cmd
@@ -59,7 +53,7 @@ with a second Ctrl-C.`,
 		if request.Now && request.Task != "" {
 			return &terminal.Hinted{Err: errors.New("--now is for the whole run"), Code: terminal.Usage, Hint: "relay stop " + request.Task + " asks the agent to end, and kills it if it does not"}
 		}
-		return runAsk(cmd.Context(), askOptions{a, request, asJSON})
+		return runAsk(cmd.Context(), a, request, asJSON)
 	})
 	cmd.Flags().BoolVar(&request.Now, "now", false, "kill the agents of the run")
 	return cmd
@@ -72,13 +66,13 @@ type askAnswer struct {
 }
 
 // runAsk asks something of the run that is on.
-func runAsk(ctx context.Context, opts askOptions) error {
-	p, pl, err := opts.app.PlannedAnyhow(ctx)
+func runAsk(ctx context.Context, a *cli.App, request session.Request, asJSON bool) error {
+	p, pl, err := a.PlannedAnyhow(ctx)
 	if err != nil {
 		return err
 	}
-	if opts.request.Task != "" {
-		if _, err := pl.Task(opts.request.Task); err != nil {
+	if request.Task != "" {
+		if _, err := pl.Task(request.Task); err != nil {
 			return err
 		}
 	}
@@ -86,9 +80,9 @@ func runAsk(ctx context.Context, opts askOptions) error {
 	if err != nil {
 		return err
 	}
-	message, err := session.Ask(ctx, p, run.Holder, opts.request)
+	message, err := session.Ask(ctx, p, run.Holder, request)
 	if err != nil {
 		return err
 	}
-	return cli.Print(opts.app, opts.json, askAnswer{Task: opts.request.Task, Message: message}, message)
+	return cli.Print(a, asJSON, askAnswer{Task: request.Task, Message: message}, message)
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -56,17 +57,11 @@ func runCheck(ctx context.Context, opts checkOptions) error {
 			code = p.Code
 		}
 	}
-	if opts.json {
-		if err := opts.app.PrintJSON(checkAnswer{OK: code == terminal.OK, Points: points, Checks: tried}); err != nil {
-			return err
-		}
-	} else {
+	if !opts.json {
 		checkup.Write(opts.app.Out, points, tried)
 	}
-	if code != terminal.OK {
-		return terminal.ExitCode(code)
-	}
-	return nil
+	err := cli.Print(opts.app, opts.json, checkAnswer{OK: code == terminal.OK, Points: points, Checks: tried})
+	return cmp.Or(err, terminal.Exit(code))
 }
 
 // Point is one thing that relay check looked at.

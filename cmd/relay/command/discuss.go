@@ -37,7 +37,6 @@ func discuss(cmd *cobra.Command, a *cli.App, action string, in discussion.Input,
 
 func newDiscussAppendCommand(a *cli.App) *cobra.Command {
 	var opts recorded.DiscussionOptions
-	var schema bool
 	cmd := &cobra.Command{
 		Use:   "append",
 		Short: "Record a new discussion",
@@ -47,9 +46,6 @@ and decides nothing. A folder .ledger that is made for it is ignored by git.`,
     --position "ada: Split them: short pages are read"
   relay discuss append --json discussion.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if schema {
-				return recorded.ActionSchema(a, discussion.ActionAppend)
-			}
 			return recorded.AppendDiscussion(cmd.Context(), a, &opts)
 		},
 	}
@@ -60,8 +56,9 @@ and decides nothing. A folder .ledger that is made for it is ignored by git.`,
 	f.StringVar((*string)(&opts.Status), "status", string(discussion.Exploring), "`STATUS`: exploring, tentative or unresolved")
 	f.StringArrayVar(&opts.Related, "related", nil, "`ID` of an earlier discussion; may be given several times")
 	f.StringVar(&opts.JSON, "json", "", "read the discussion from `FILE`, - for stdin, in place of flags, and print JSON")
-	f.BoolVar(&schema, "schema", false, "print the JSON Schema of a discussion, and record nothing")
-	return cmd
+	return withSchema(cmd, "print the JSON Schema of a discussion, and record nothing", func() error {
+		return recorded.ActionSchema(a, discussion.ActionAppend)
+	})
 }
 
 func newDiscussLinkCommand(a *cli.App) *cobra.Command {

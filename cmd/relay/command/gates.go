@@ -18,12 +18,6 @@ import (
 	"relay/orchestrator/decide"
 )
 
-type gateOptions struct {
-	session.Decision
-
-	json bool
-}
-
 func newGateCommand(a *cli.App) *cobra.Command {
 	cmd, opts := deciding(a, attempts.RequestGate, gate, &cobra.Command{
 		Use:   "gate TASK [--reason TEXT]",
@@ -129,10 +123,10 @@ limit: relay asks that runner at once. The run does not repeat completed tasks.`
 }
 
 // deciding makes cmd the command of a decision about a task: relay decides on the ledger, or a current run does, and cmd prints the result.
-func deciding(a *cli.App, what attempts.RequestKind, decide session.Decide, cmd *cobra.Command) (*cobra.Command, *gateOptions) {
-	opts := &gateOptions{Decision: session.Decision{App: a}}
+func deciding(a *cli.App, what attempts.RequestKind, decide session.Decide, cmd *cobra.Command) (*cobra.Command, *session.Decision) {
+	opts := &session.Decision{App: a}
 	cmd.Args = cobra.ExactArgs(1)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	printing(cmd, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		opts.Task = args[0]
 		p, pl, err := a.PlannedAnyhow(cmd.Context())
 		if err != nil {
@@ -142,11 +136,10 @@ func deciding(a *cli.App, what attempts.RequestKind, decide session.Decide, cmd 
 		if err != nil {
 			return err
 		}
-		return cli.Print(a, opts.json, done, done.Message)
-	}
+		return cli.Print(a, asJSON, done, done.Message)
+	})
 	if what != attempts.RequestGate {
 		cmd.Flags().BoolVar(&opts.Same, "same", false, "also all tasks with the same question, error or reason")
 	}
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd, opts
 }

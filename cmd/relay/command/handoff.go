@@ -1,9 +1,12 @@
 package command
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/recorded"
 )
 
@@ -18,13 +21,9 @@ asks for what is missing. An agent gives it as JSON, in this shape:
 
 ` + recorded.HandoffShape,
 		Example: "  relay handoff --to codex\n  relay handoff --json - < handoff.json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.LocateAnyhow(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return recorded.Handoff(cmd.Context(), a, p, opts)
-		},
+		RunE: located(a.LocateAnyhow, func(ctx context.Context, p *project.Project, _ []string) error {
+			return recorded.Handoff(ctx, a, p, opts)
+		}),
 	}
 	cmd.Flags().StringVar(&opts.To, "to", "", "`AGENT` that goes on")
 	cmd.Flags().StringVar(&opts.JSON, "json", "", "read what there is to say from `FILE`, - for stdin")
@@ -42,13 +41,9 @@ to do next. A transition in the ledger of LedgerSync answers the handoff, once.
 
 To continue a run, type relay work.`,
 		Example: "  relay resume --agent claude-code\n  relay resume --dry-run",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.LocateAnyhow(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return recorded.Resume(cmd.Context(), a, p, opts)
-		},
+		RunE: located(a.LocateAnyhow, func(ctx context.Context, p *project.Project, _ []string) error {
+			return recorded.Resume(ctx, a, p, opts)
+		}),
 	}
 	cmd.Flags().StringVar(&opts.Agent, "agent", "", "`NAME` of who goes on; human by default")
 	cmd.Flags().BoolVar(&opts.DryRun, "dry-run", false, "write nothing")

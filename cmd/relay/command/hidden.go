@@ -53,13 +53,9 @@ func runAgent(ctx context.Context, a *cli.App, path string) error {
 	if err != nil {
 		return err
 	}
-	code := command.RunScript(ctx, text, command.ScriptEnv{
+	return terminal.Exit(command.RunScript(ctx, text, command.ScriptEnv{
 		Name: path, Environ: a.Environ, Dir: dir, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-	})
-	if code != 0 {
-		return terminal.ExitCode(code)
-	}
-	return nil
+	}))
 }
 
 func newVersionCommand(a *cli.App) *cobra.Command {

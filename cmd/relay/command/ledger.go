@@ -93,11 +93,7 @@ func runLedgerValidate(ctx context.Context, a *cli.App, repair, asJSON bool) err
 		}
 		answer.OK, answer.Copy = true, p.Rel(p.File(repaired.Copy))
 	}
-	err = cli.Print(a, asJSON, answer, answer.lines()...)
-	if err == nil && !answer.OK {
-		err = terminal.ExitCode(terminal.Failure)
-	}
-	return err
+	return cli.PrintJudged(a, answer.OK, asJSON, answer, answer.lines()...)
 }
 
 func (r *ledgerAnswer) lines() (lines []string) {

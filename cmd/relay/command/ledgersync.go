@@ -25,10 +25,13 @@ it.`,
 	return cmd
 }
 
-// inCheckout makes a command do something with the repository around the user. Nothing of it but its place is read.
-func inCheckout(a *cli.App, do func(ctx context.Context, p *project.Project, args []string) error) func(*cobra.Command, []string) error {
+// finder finds a project, or only its place.
+type finder func(context.Context) (*project.Project, error)
+
+// located makes a command do something with the project that find finds.
+func located(find finder, do func(ctx context.Context, p *project.Project, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		p, err := a.Repository(cmd.Context())
+		p, err := find(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -44,6 +47,25 @@ func printing(cmd *cobra.Command, do func(cmd *cobra.Command, args []string, asJ
 	return cmd
 }
 
+// showing makes a command print something of the repository around the user, as text or as JSON.
+func showing(a *cli.App, cmd *cobra.Command, show func(a *cli.App, p *project.Project, asJSON bool) error) *cobra.Command {
+	return printing(cmd, func(cmd *cobra.Command, args []string, asJSON bool) error {
+		return located(a.Repository, func(_ context.Context, p *project.Project, _ []string) error { return show(a, p, asJSON) })(cmd, args)
+	})
+}
+
+// withSchema adds the flag --schema to a command, with which it only prints a JSON Schema.
+func withSchema(cmd *cobra.Command, usage string, write func() error) *cobra.Command {
+	schema, run := cmd.Flags().Bool("schema", false, usage), cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *schema {
+			return write()
+		}
+		return run(cmd, args)
+	}
+	return cmd
+}
+
 func newLedgersyncLogCommand(a *cli.App) *cobra.Command {
 	var opts recorded.LogOptions
 	cmd := &cobra.Command{
@@ -51,7 +73,7 @@ func newLedgersyncLogCommand(a *cli.App) *cobra.Command {
 		Aliases: []string{"log"},
 		Short:   "Print entries, oldest first",
 		Example: "  relay ledgersync list --last 20\n  relay ledgersync list --type handoff --last 1 --json",
-		RunE:    inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return recorded.ShowEntries(a, p, opts) }),
+		RunE:    located(a.Repository, func(_ context.Context, p *project.Project, _ []string) error { return recorded.ShowEntries(a, p, opts) }),
 	}
 	cmd.Flags().StringVar(&opts.Agent, "agent", "", "only those of the agent `NAME`")
 	cmd.Flags().StringVar(&opts.Task, "task", "", "only those with the tag `ID`, as entries about a task have")
@@ -62,34 +84,20 @@ func newLedgersyncLogCommand(a *cli.App) *cobra.Command {
 }
 
 func newLedgersyncSummaryCommand(a *cli.App) *cobra.Command {
-	return printing(&cobra.Command{
-		Use:   "summary",
-		Short: "Count entries per author; show the open handoff",
-	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error {
-			return recorded.ShowSummary(a, p, asJSON)
-		})(cmd, args)
-	})
+	return showing(a, &cobra.Command{Use: "summary", Short: "Count entries per author; show the open handoff"}, recorded.ShowSummary)
 }
 
 func newLedgersyncValidateCommand(a *cli.App) *cobra.Command {
-	var schema bool
-	cmd := printing(&cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Check every line of the ledger",
 		Long: `Check every line of the ledger. relay warns of an entry without a type that
 looks like one of a type. Exit code 1 when a line is not a valid entry.`,
-	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		if schema {
-			_, err := fmt.Fprintf(a.Out, "%s", ledgersync.Schema())
-			return err
-		}
-		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error {
-			return recorded.ValidateEntries(a, p, asJSON)
-		})(cmd, args)
+	}
+	return withSchema(showing(a, cmd, recorded.ValidateEntries), "print the JSON Schema of an entry, and check nothing", func() error {
+		_, err := fmt.Fprintf(a.Out, "%s", ledgersync.Schema())
+		return err
 	})
-	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of an entry, and check nothing")
-	return cmd
 }
 
 func newLedgersyncAddCommand(a *cli.App) *cobra.Command {
@@ -102,7 +110,7 @@ time, and the place in the session are filled in. An entry of a type needs more
 than flags can say: give it as JSON.`,
 		Example: `  relay ledgersync add --summary "Moved login" --intent "Passwords go"
   relay ledgersync add --type handoff --json handoff.json`,
-		RunE: inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return recorded.AddEntry(a, p, opts) }),
+		RunE: located(a.Repository, func(_ context.Context, p *project.Project, _ []string) error { return recorded.AddEntry(a, p, opts) }),
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.Summary, "summary", "", "`TEXT`: what was done; of more than 200 characters the rest becomes description")

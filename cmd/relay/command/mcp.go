@@ -104,14 +104,10 @@ answer, approve, retry, stop and pause do.
 The pages are for this machine and for whoever has the printed address. For
 another machine: ssh -L PORT:127.0.0.1:PORT HOST`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.LocateAnyhow(cmd.Context())
-			if err != nil {
-				return err
-			}
+		RunE: located(a.LocateAnyhow, func(ctx context.Context, p *project.Project, _ []string) error {
 			opts.Run = (&cli.Inner{App: a, Dir: a.Dir, Epic: a.Epic, Relay: relay}).Run
-			return serve.Serve(cmd.Context(), p, &opts)
-		},
+			return serve.Serve(ctx, p, &opts)
+		}),
 	}
 	cmd.Flags().StringVar(&opts.Addr, "addr", "127.0.0.1:0", "listen at `HOST:PORT`; port 0 takes a free one")
 	cmd.Flags().BoolVar(&opts.Open, "open", false, "open the browser")

@@ -15,7 +15,9 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/orchestrator/replay"
+	"relay/reanchor/git"
 )
 
 type replayOptions struct {
@@ -75,11 +77,7 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 		return opts.plan(*wish, rec, report.Damage)
 	}
 	lines := report.Lines(func(t time.Time) string { return t.Local().Format(time.TimeOnly) })
-	err = cli.Print(opts.app, opts.json, report, lines...)
-	if err == nil && !report.AsRecorded() {
-		err = terminal.ExitCode(terminal.Failure)
-	}
-	return err
+	return cli.PrintJudged(opts.app, report.AsRecorded(), opts.json, report, lines...)
 }
 
 // wish returns the settings to plan with; nil: the run is replayed.
@@ -105,22 +103,15 @@ func (o *replayOptions) plan(w replay.WhatIf, rec replay.Recorded, damage []stri
 		return err
 	}
 	plan.Damage = damage
-	err = cli.Print(o.app, o.json, plan, plan.Lines()...)
-	if err == nil && len(damage) > 0 {
-		err = terminal.ExitCode(terminal.Failure)
-	}
-	return err
+	return cli.PrintJudged(o.app, len(damage) == 0, o.json, plan, plan.Lines()...)
 }
 
 // pickRun returns the run that the user named: its id, or the only one that begins or ends so; the last one for "".
 func pickRun(p *project.Project, named, last string) (string, error) {
-	var runs []string
 	entries, _ := os.ReadDir(p.File(attempts.RunsDir)) // none: there has been no run
-	for _, e := range entries {
-		if _, err := os.Stat(p.File(attempts.EventsPath(e.Name()))); err == nil {
-			runs = append(runs, e.Name())
-		}
-	}
+	runs := each.Where(entries, func(e os.DirEntry) (string, bool) {
+		return e.Name(), git.Exists(p.File(attempts.EventsPath(e.Name())))
+	})
 	switch {
 	case named == "" && slices.Contains(runs, last):
 		return last, nil

@@ -24,7 +24,6 @@ type reportOptions struct {
 	run    string
 	format string
 	output string
-	schema bool
 }
 
 func newReportCommand(a *cli.App) *cobra.Command {
@@ -48,15 +47,11 @@ run it shows that run's attempts, and the tasks as they are now.`,
 	f.StringVar(&opts.run, "run", "", "report on the night that ended with `RUN` (default: the last one)")
 	f.StringVar(&opts.format, "format", "", "write it as `FORM`: "+strings.Join(runview.Formats, ", ")+" (default: as FILE ends, text on a terminal, else markdown)")
 	f.StringVarP(&opts.output, "output", "o", "", "write it to `FILE`")
-	f.BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --format json")
-	return cmd
+	return withSchema(cmd, "print the JSON Schema of --format json", func() error { return a.PrintJSON(report.Schema()) })
 }
 
 func runReport(ctx context.Context, opts reportOptions) error {
 	a := opts.app
-	if opts.schema {
-		return a.PrintJSON(report.Schema())
-	}
 	opts.format = runview.Format(opts.format, opts.output, a.Out.Dest)
 	if !slices.Contains(runview.Formats, opts.format) {
 		return &terminal.UsageError{

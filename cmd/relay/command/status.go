@@ -19,7 +19,7 @@ type statusOptions struct {
 	short    bool // of --json, without the night: what an agent reads costs it tokens
 	playlist string
 
-	verbose, all, json, watch, schema bool
+	verbose, all, json, watch bool
 }
 
 func newStatusCommand(a *cli.App) *cobra.Command {
@@ -40,7 +40,7 @@ With --playlist it shows how the epics of a list stand, by their ledgers;
 	cmd.Flags().BoolVarP(&opts.all, "all", "a", false, "list every task of a long epic")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.Flags().BoolVarP(&opts.watch, "watch", "w", false, "update until the run ends")
-	cmd.Flags().BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --json")
+	withSchema(cmd, "print the JSON Schema of --json", func() error { return a.PrintJSON(json.RawMessage(status.Schema)) })
 	cmd.Flags().StringVar(&opts.playlist, "playlist", "", "show the epics of the list `FILE`")
 	cmd.Flags().BoolVar(&opts.short, "short", false, "leave the night out of --json")
 	_ = cmd.Flags().MarkHidden("short")
@@ -49,9 +49,6 @@ With --playlist it shows how the epics of a list stand, by their ledgers;
 }
 
 func runStatus(ctx context.Context, opts statusOptions) error {
-	if opts.schema {
-		return opts.app.PrintJSON(json.RawMessage(status.Schema))
-	}
 	if opts.playlist != "" {
 		return statusOfList(ctx, opts)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/each"
 	"relay/epic/pattern"
 )
 
@@ -67,11 +68,7 @@ func isFile(name string, code bool) bool {
 
 // CommandsIn returns the commands that a text calls for: code that is to pass, and what stands behind Run.
 func CommandsIn(text string) (list []string) {
-	for _, m := range verifies.FindAllStringSubmatch(text, -1) {
-		if command.MatchString(m[1]) {
-			list = append(list, m[1])
-		}
-	}
+	list = each.Where(verifies.FindAllStringSubmatch(text, -1), func(m []string) (string, bool) { return m[1], command.MatchString(m[1]) })
 	for raw := range strings.Lines(text) {
 		raw = strings.TrimRight(raw, "\r\n")
 		if m := runLine.FindStringSubmatch(raw); m != nil && command.MatchString(m[1]) {

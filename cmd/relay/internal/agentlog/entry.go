@@ -266,9 +266,7 @@ func argument(raw json.RawMessage) string {
 
 func (v *Viewer) print(e Entry) {
 	if v.options.JSON {
-		to := json.NewEncoder(v.app.Out)
-		to.SetEscapeHTML(false)
-		_ = to.Encode(&e) // the output keeps its own error
+		_ = plaintext.WriteJSON(v.app.Out, &e, "") // the output keeps its own error
 		return
 	}
 	mark := ""

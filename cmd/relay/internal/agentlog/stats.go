@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -65,11 +66,7 @@ func (v *SessionView) SQL(ctx context.Context, query string, limits sessions.Lim
 	}
 	fmt.Fprintln(v.App.Out, strings.Join(t.Columns, "\t"))
 	for _, row := range t.Rows {
-		cells := make([]string, len(row))
-		for i, value := range row {
-			cells[i] = v.cell(value)
-		}
-		fmt.Fprintln(v.App.Out, strings.Join(cells, "\t"))
+		fmt.Fprintln(v.App.Out, strings.Join(each.Of(row, v.cell), "\t"))
 	}
 	if t.More {
 		fmt.Fprintf(v.App.Err, "relay: note: only the first %d rows; --rows asks for more\n", len(t.Rows))

@@ -128,12 +128,7 @@ func ReadObject(a *App, from string, to any, what, hint string) error {
 }
 
 // PrintJSON prints one value as the whole answer of a command.
-func (a *App) PrintJSON(v any) error {
-	enc := json.NewEncoder(a.Out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
+func (a *App) PrintJSON(v any) error { return plaintext.WriteJSON(a.Out, v, "  ") }
 
 // Print prints the answer of a command: as JSON, or as lines.
 func Print(a *App, asJSON bool, v any, lines ...string) error {
@@ -144,6 +139,15 @@ func Print(a *App, asJSON bool, v any, lines ...string) error {
 		fmt.Fprintln(a.Out, line)
 	}
 	return nil
+}
+
+// PrintJudged is Print, with exit code 1 of what is not well.
+func PrintJudged(a *App, well, asJSON bool, v any, lines ...string) error {
+	err := Print(a, asJSON, v, lines...)
+	if err == nil && !well {
+		err = terminal.ExitCode(terminal.Failure)
+	}
+	return err
 }
 
 // CanAsk reports whether stdin is a terminal, so that a person can answer.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
 )
 
 // Inner runs commands of relay inside this process, one at a time, with the environment of this process.
@@ -44,8 +45,5 @@ func (s *Inner) Run(ctx context.Context, args ...string) (string, error) {
 // WithoutName returns what a command has told, as it stands in an answer.
 func WithoutName(told string) string {
 	lines := strings.Split(strings.TrimSpace(told), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimPrefix(lines[i], "relay: ")
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(each.Of(lines, func(line string) string { return strings.TrimPrefix(line, "relay: ") }), "\n")
 }

@@ -222,17 +222,10 @@ func (f *finishing) requested(store *attempts.Store) error {
 const maxURL = 2000
 
 func (f *finishing) print() error {
-	if f.JSON {
-		if err := f.App.PrintJSON(f.answer); err != nil {
-			return err
-		}
-	} else {
+	if !f.JSON {
 		f.text()
 	}
-	if f.answer.ExitCode != terminal.OK {
-		return terminal.ExitCode(f.answer.ExitCode)
-	}
-	return nil
+	return cmp.Or(cli.Print(f.App, f.JSON, f.answer), terminal.Exit(f.answer.ExitCode))
 }
 
 // text tells a person what was done, what is missing, and how to take it back.

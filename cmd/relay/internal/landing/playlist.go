@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,10 +67,7 @@ func (o Finish) list(ctx context.Context) error {
 	if o.JSON {
 		failure = errors.Join(failure, o.App.PrintJSON(answer))
 	}
-	if failure == nil && answer.ExitCode != terminal.OK {
-		return terminal.ExitCode(answer.ExitCode)
-	}
-	return failure
+	return cmp.Or(failure, terminal.Exit(answer.ExitCode))
 }
 
 // listed lands one epic of a playlist, or says why not. It returns the exit code with which the list ends here, or terminal.OK.

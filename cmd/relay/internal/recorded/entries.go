@@ -2,7 +2,6 @@ package recorded
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -103,9 +102,7 @@ func warnSkipped(a *cli.App, p *project.Project, path string, lines []int) {
 
 func printEntry(a *cli.App, e *ledgersync.Entry, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(a.Out)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(e)
+		return plaintext.WriteJSON(a.Out, e, "")
 	}
 	at := e.Timestamp
 	if t, ok := e.At(); ok {

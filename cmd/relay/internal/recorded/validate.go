@@ -6,7 +6,6 @@ import (
 	"relay/attempts/ledgersync"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 )
 
@@ -61,15 +60,7 @@ func (r *Answer) Check(file string, check func(found func(ledgersync.Problem)) (
 
 // End prints the answer as JSON, if that is wanted, and returns its exit code as an error.
 func (r *Answer) End() error {
-	if r.asJSON {
-		if err := r.app.PrintJSON(r); err != nil {
-			return err
-		}
-	}
-	if !r.OK {
-		return terminal.ExitCode(terminal.Failure)
-	}
-	return nil
+	return cli.PrintJudged(r.app, r.OK, r.asJSON, r)
 }
 
 // ValidateEntries prints every problem of the ledger with its line. It fails when there are some that are more than warnings.

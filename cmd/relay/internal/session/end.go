@@ -97,10 +97,8 @@ func (e *end) failure() error {
 		return e.err
 	case e.reading != nil:
 		return e.reading
-	case e.code != terminal.OK:
-		return terminal.ExitCode(e.code)
 	}
-	return nil
+	return terminal.Exit(e.code)
 }
 
 // learn tells how much was learned when attempts have ended and the epic is complete, and tells of the work that agents found

@@ -65,13 +65,7 @@ func RunList(ctx context.Context, o *Options, t ListTarget) error {
 	l.work(ctx)
 	c.end()
 	l.print(context.WithoutCancel(ctx))
-	switch {
-	case l.failure != nil:
-		return l.failure
-	case l.code != terminal.OK:
-		return terminal.ExitCode(l.code)
-	}
-	return nil
+	return cmp.Or(l.failure, terminal.Exit(l.code))
 }
 
 // work carries the epics through.

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/limits"
@@ -54,11 +55,8 @@ func slept(suspends []limits.Sleep) (sum time.Duration) {
 
 // TasksLeft returns the tasks that are not completed, at most MaxTasks.
 func TasksLeft(s *Report) []Task {
-	var left []Task
-	for _, t := range s.pick((*Task).open)[:min(s.Counts.Total-s.Counts.Completed, MaxTasks)] {
-		left = append(left, *t)
-	}
-	return left
+	open := s.pick((*Task).open)
+	return each.Of(open[:min(len(open), MaxTasks)], func(t *Task) Task { return *t })
 }
 
 // AddRun adds a run to those before it.

@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator"
 	"relay/orchestrator/decide"
@@ -53,6 +54,14 @@ func (e *Hinted) Unwrap() error { return e.Err }
 type ExitCode int
 
 func (e ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// Exit returns the code as an [ExitCode]; nil for [OK].
+func Exit(code int) error {
+	if code == OK {
+		return nil
+	}
+	return ExitCode(code)
+}
 
 // Diagnosis has the exit code, messages and hint of an error.
 type Diagnosis struct {
@@ -166,9 +175,7 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 		}, true
 	case errors.As(err, &damage):
 		d := Diagnosis{Code: Failure, Hint: cmp.Or(damage.Faults[0].Hint, "relay ledger repair saves what can be read, and keeps a copy")}
-		for _, f := range damage.Faults[:min(len(damage.Faults), maxProblemsShown)] {
-			d.Messages = append(d.Messages, Message(f))
-		}
+		d.Messages = each.Of(damage.Faults[:min(len(damage.Faults), maxProblemsShown)], func(f attempts.Fault) string { return Message(f) })
 		return d, true
 	case errors.As(err, &other):
 		return Diagnosis{Invalid, []string{Message(other)}, "give epic.yml its old id back, or relay init --force BLUEPRINT.md"}, true

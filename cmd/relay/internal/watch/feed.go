@@ -14,6 +14,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/orchestrator/picture"
 	"relay/orchestrator/view"
 )
@@ -103,10 +104,7 @@ func (f *Feed) Page(ctx context.Context, page leaf, row *view.Row, width int) st
 }
 
 func graphText(e *epic.Epic, of *epic.Graph, g *view.Graph) string {
-	var marks []epic.Mark
-	for i := range g.Nodes {
-		marks = append(marks, picture.Mark(g.Nodes[i].State))
-	}
+	marks := each.Of(g.Nodes, func(n view.Node) epic.Mark { return picture.Mark(n.State) })
 	var drawn strings.Builder
 	_ = of.Write(&drawn, e, "text", marks) // the format is known
 	return drawn.String() + "\n* is on the critical path"
