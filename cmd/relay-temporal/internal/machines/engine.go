@@ -288,7 +288,7 @@ func (e *Engine) limits(a engine.Attempt, r *engine.Result) {
 
 func (e *Engine) follow(ctx context.Context, a engine.Attempt, s sent, message []byte) (r engine.Result, failed, err error) {
 	heard := &told{files: relayfiles.Of(e.o.Dir, a)}
-	heard.add("at work on " + s.Host)
+	heard.add("sent to " + s.Host)
 	answer, err := e.jobs.Do(ctx, s.Host, s.Order.ID, message, func(ev engine.Event) {
 		if ev.Task == a.Task.ID {
 			ev.Attempt = a.Number // the host may name another
@@ -329,6 +329,7 @@ func (e *Engine) hear(ctx context.Context, host string, ev engine.Event, heard *
 	if ev.Kind == engine.KindBriefed && ev.Briefed != nil {
 		ev.Briefed.Host, ev.Briefed.Slots = host, e.hosts.slots(host)
 		e.events.Record(ctx, ev)
+		heard.add("at work on " + host)
 		return
 	}
 	if ev.Kind == engine.KindActivity {
@@ -388,7 +389,7 @@ func (e *Engine) prove(ctx context.Context, a engine.Attempt, host string, r *en
 	}
 	switch r.Receipt.Salvage = ref; {
 	case err != nil:
-		r.Overrule(verdict.NotCarriedOut(attempts.Interrupted, order.ErrStopped.Error()))
+		r.Overrule(verdict.NotCarriedOut(attempts.Interrupted, context.Cause(ctx).Error()))
 	case ruling.Contends():
 		return &carry.LieError{Host: host, Why: ruling.Person + "; it is kept as " + ref}
 	default:

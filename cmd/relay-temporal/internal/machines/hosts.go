@@ -205,9 +205,8 @@ func (h *hosts) give(name string, failed error) {
 	case errors.Is(failed, errDrained):
 		one.drained, one.until = true, time.Now().Add(longestRest)
 	default:
-		one.until = time.Now().Add(min(longestRest, firstRest<<min(one.failed, 10)))
+		one.why, one.until = failed, time.Now().Add(min(longestRest, firstRest<<min(one.failed, 10)))
 		one.failed++
-		one.why = failed
 	}
 	close(h.changed)
 	h.changed = make(chan struct{})

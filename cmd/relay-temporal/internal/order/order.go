@@ -32,8 +32,8 @@ func Relay() string {
 	return "unknown"
 }
 
-// ErrStopped is why a host stops an attempt. Only the relay that decides knows more.
-var ErrStopped = errors.New("the relay that decides stops it")
+// ErrStopped is why a host stops an attempt: it got a signal, or the relay that decides asks for it, which then knows more.
+var ErrStopped = errors.New("the host stopped it")
 
 // MaxMessage bounds a message, in bytes.
 const MaxMessage = 64 << 10

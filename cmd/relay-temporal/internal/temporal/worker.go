@@ -102,7 +102,8 @@ func (w *Worker) serve(ctx, draining context.Context) error {
 		_ = cancel(ctx, drained(w.client, w.Name))
 	}
 	why := context.Cause(draining)
-	_, _ = w.client.ExecuteActivity(ctx, client.StartActivityOptions{ // if the server is away, orders wait for a worker
+	// The host has drained also if a second signal ends ctx. If the server is away, orders wait for a worker.
+	_, _ = w.client.ExecuteActivity(context.WithoutCancel(ctx), client.StartActivityOptions{
 		ID: drainedOf(w.Name), TaskQueue: drainedOf(w.Name), ScheduleToCloseTimeout: longestAttempt,
 	}, activityName)
 	w.Log("%s: %v: takes nothing new, and ends when what runs has ended", w.Name, why)
