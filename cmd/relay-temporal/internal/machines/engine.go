@@ -130,7 +130,11 @@ func (l lifecycle) Close(ctx context.Context) (stay []string, err error) {
 			err = errors.Join(err, failed)
 		}
 	}
-	if failed := l.e.store.Remove(ctx, l.e.done...); failed != nil {
+	waits := func(id order.ID) bool { // its work lands in the next run, which asks for its result again
+		commit, _ := l.e.store.Repo.Ref(ctx, "refs/heads/"+finish.TaskBranch(l.e.o.Epic.ID, id.Task))
+		return commit != ""
+	}
+	if failed := l.e.store.Remove(ctx, slices.DeleteFunc(l.e.done, waits)...); failed != nil {
 		stay = append(stay, "orders and results of this run were not removed from the remote: "+failed.Error())
 	}
 	return stay, err
