@@ -58,7 +58,8 @@ If a person committed after a crash, no row charges the task: the attempt counts
 
 const docLooks = `Work that lands may need a look: relay saw something in it and cannot judge that. The task is completed, and tasks that depend on it run.
 ` + "`relay status`" + ` and the report list it first, and the run exits with code 3. ` + "`relay retry TASK`" + ` repeats the task.
-At the end of a run, relay tries work whose checks pass without its code again on all that has landed, and drops the look if checks fail by then.
+At the end of a run, relay tries work whose checks pass without its code again on all that has landed, and drops the look if checks fail
+by then.
 
 `
 

@@ -72,7 +72,7 @@ func UniqueNestedAt(ctx context.Context, repo *git.Repo, path string) string {
 		return ""
 	}
 	dir := filepath.Join(repo.Root(), filepath.FromSlash(path))
-	unique := ""
+	var unique strings.Builder
 	for _, args := range [][]string{
 		{"status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none"},
 		{"rev-list", "--max-count=10", "HEAD", "--all", "--not", "--remotes", "--"},
@@ -81,12 +81,12 @@ func UniqueNestedAt(ctx context.Context, repo *git.Repo, path string) string {
 		if err != nil {
 			return "git cannot read it"
 		}
-		unique += strings.Join(slices.DeleteFunc(strings.Split(string(out), "\x00"), func(entry string) bool {
+		unique.WriteString(strings.Join(slices.DeleteFunc(strings.Split(string(out), "\x00"), func(entry string) bool {
 			file, untracked := strings.CutPrefix(entry, "?? ")
 			return untracked && Product(file) != ""
-		}), "\x00")
+		}), "\x00"))
 	}
-	return unique
+	return unique.String()
 }
 
 // NestedAt reports whether a repository stands at path.
