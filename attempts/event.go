@@ -60,6 +60,7 @@ const (
 	TypeUngated        Type = "ungated"  // a person undid a gate; earlier charges no longer count
 	TypeReopened       Type = "reopened" // relay lifted a gate, as what it depends on has changed; earlier charges count
 	TypeApproved       Type = "approved" // a person approved what relay could not judge of a completed task
+	TypeProved         Type = "proved"   // checks of what landed later prove a completed task that nothing proved
 	TypeAnswered       Type = "answered" // a person answered questions of the task's agents; lifts a gate that waits for that
 	TypeReset          Type = "reset"    // relay retry: pending again, earlier charges no longer count
 	TypeUndone         Type = "undone"   // work that landed later broke a completed task: pending again, earlier charges no longer count

@@ -113,10 +113,8 @@ func (f *fold) task(e *Event) {
 		if !rec.Completed { // what is done stays done
 			rec.Gate = gateOf(e.Gate, e.At)
 		}
-	case TypeUngated:
-		rec.ungate()
-	case TypeApproved: // what is not completed, a person has done
-		rec.Completed = true
+	case TypeUngated, TypeApproved, TypeProved:
+		rec.Completed = rec.Completed || e.Type == TypeApproved // what is not completed, a person has done
 		rec.ungate()
 	case TypeReopened:
 		rec.Gate = nil

@@ -85,11 +85,11 @@ func (w walker) warnLookalike(key *yaml.Node) {
 	for _, own := range sections {
 		if plainly(key.Value) == plainly(own) {
 			w.loader.warnings = append(w.loader.warnings,
-				fmt.Sprintf("%s:%d:%d: %q is left alone: relay reads %q", w.file, key.Line, key.Column, shorten(key.Value), own))
+				fmt.Sprintf("%s:%d:%d: %q is ignored: relay reads %q", w.file, key.Line, key.Column, shorten(key.Value), own))
 		}
 	}
 	if slices.Contains(below("relay"), key.Value) {
-		w.loader.warnings = append(w.loader.warnings, fmt.Sprintf("%s:%d:%d: %q is left alone: relay reads it below relay:, as relay.%s",
+		w.loader.warnings = append(w.loader.warnings, fmt.Sprintf("%s:%d:%d: %q is ignored: relay reads it below relay:, as relay.%s",
 			w.file, key.Line, key.Column, key.Value, key.Value))
 	}
 }
@@ -125,7 +125,7 @@ func (w walker) section(path string, key, value *yaml.Node) {
 func (w walker) entry(path string, key, value *yaml.Node) {
 	if why := w.personal(path, value); why != "" && w.tracked() {
 		w.loader.warnings = append(w.loader.warnings, fmt.Sprintf(
-			"%s:%d:%d: %s is left alone: git tracks this file, and %s; write it into %s, or into %s and have git ignore that",
+			"%s:%d:%d: %s is ignored: git tracks this file, and %s; write it into %s, or into %s and have git ignore that",
 			w.file, key.Line, key.Column, path, why, cmp.Or(w.loader.sources.UserFile, "your own agents.yml"), LocalFile))
 		return
 	}

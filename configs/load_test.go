@@ -228,7 +228,7 @@ func TestWarnings(t *testing.T) {
 	dir := repository(t, "Relay: {jobs: 9}\nrelay: {jobs: 2, isolation: none}\nreplay: {}\n", "")
 	got := load(t, Sources{Dir: dir, Environ: []string{"RELAY_JOB=3", "RELAY_ZZZZZZZZZ=3"}}).Warnings
 	want := []string{
-		`.agents.yml:1:1: "Relay" is left alone: relay reads "relay"`,
+		`.agents.yml:1:1: "Relay" is ignored: relay reads "relay"`,
 		"RELAY_JOB is not a setting of relay; did you mean RELAY_JOBS?",
 		"RELAY_ZZZZZZZZZ is not a setting of relay",
 		"relay.jobs is 2, but relay.isolation none runs one task at a time",
@@ -304,7 +304,7 @@ func TestNotify(t *testing.T) {
 			t.Errorf("%s: %+v, warnings %q", name, c.Relay.Notify, c.Warnings)
 		}
 		for _, text := range c.Warnings {
-			if name != "variable" && !strings.Contains(text, ".yml:2:3: relay.notify is left alone") || strings.Contains(text, "key") {
+			if name != "variable" && !strings.Contains(text, ".yml:2:3: relay.notify is ignored") || strings.Contains(text, "key") {
 				t.Errorf("%s: %s", name, text)
 			}
 		}

@@ -52,7 +52,7 @@ func TestMisplacedSettings(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	said := strings.Join(c.Warnings, "\n")
-	for _, want := range []string{`:1:1: "budget_usd" is left alone: relay reads it below relay:, as relay.budget_usd`, ".agents.yaml is not read: relay reads .agents.yml"} {
+	for _, want := range []string{`:1:1: "budget_usd" is ignored: relay reads it below relay:, as relay.budget_usd`, ".agents.yaml is not read: relay reads .agents.yml"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q lacks %q", said, want)
 		}

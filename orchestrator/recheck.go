@@ -6,9 +6,11 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/engine"
 )
 
 // rechecker runs the checks of completed tasks again on all that has landed.
@@ -62,7 +64,11 @@ func (k *rechecker) find(ctx context.Context, tip string) (checks.Regression, er
 		},
 	}
 	found, err := f.Find(ctx, wholeEpic(s), tip)
-	return found, errors.Join(err, s.recordNotes(found.Notes))
+	proved := each.Of(found.Proved, func(a engine.Attempt) attempts.Event {
+		text := a.Task.ID + " no longer needs a look: with its code emptied, checks fail on what has landed"
+		return attempts.Event{Type: attempts.TypeProved, Task: a.Task.ID, Attempt: a.Number, Note: &attempts.Note{Kind: "proved", Text: text}}
+	})
+	return found, errors.Join(err, s.recordNotes(found.Notes, proved...))
 }
 
 // theEpic stands for the epic's own checks beside the ids of tasks.

@@ -328,7 +328,7 @@ func checkBrief(t *testing.T, got []byte, budget int) {
 		t.Errorf("a fence is left open:\n%s", got)
 	}
 	known := map[string]bool{
-		"## Git state": true, "## Epic": true, "## Your task": true, "## Tasks that your task builds on": true,
+		"## Git state": true, "## Epic": true, "## Your task": true, "## Tasks done before yours": true,
 		"## Earlier attempts at this task": true, "## Context": true, "## How to work": true,
 	}
 	for i, line := range outside {

@@ -51,6 +51,29 @@ func prove(ctx context.Context, b *Benches, q checks.Question, declared []string
 	return err
 }
 
+// Briefly is how long checks of an attempt may take that run again with the work emptied, with their set-up.
+const Briefly = 30 * time.Second
+
+// Emptied runs checks again with files emptied, until one does not pass, and returns the result of the last one. It is unknown if they
+// cannot be run or would take too long.
+func Emptied(
+	ctx context.Context, ask func(context.Context, checks.Question, *Trouble, checks.Visit) error, q checks.Question, files []string,
+) (last checks.Result, err error) {
+	q.Checks, q.Anew, q.Empty = checks.On(checks.OnEmptied, q.Checks), true, files
+	brief, cancel := context.WithTimeout(ctx, Briefly)
+	defer cancel()
+	var tr Trouble
+	err = ask(brief, q, &tr, func(_ checks.Check, r checks.Result) (bool, error) {
+		last = r
+		return r.Passed(), nil
+	})
+	if brief.Err() != nil && ctx.Err() == nil {
+		return checks.Result{Unknown: true}, nil
+	}
+	last.Unknown = last.Unknown || err != nil || tr.Any()
+	return last, err
+}
+
 // emptied empties files of a checkout.
 func emptied(dir string, names []string) error {
 	root, err := os.OpenRoot(dir)

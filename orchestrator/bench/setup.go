@@ -11,6 +11,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/slot"
 	"relay/orchestrator/relayfiles"
 	"relay/runners"
 	"relay/runners/command"
@@ -106,6 +107,9 @@ func (s *setUp) run(ctx context.Context) error {
 			Log: filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup.log", i+1)),
 		}
 		detail := runners.Event{Text: line}
+		if strings.HasPrefix(line, slot.SubmoduleSetUp) {
+			detail.Text = "submodules"
+		}
 		if s.try > 0 {
 			req.Log = filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup-again-%d.log", i+1, s.try))
 			detail.Text += ", again after " + s.failed

@@ -71,7 +71,7 @@ func (r *Runner) HoldBack(ctx context.Context, a engine.Attempt, check Check, s 
 		return why, ""
 	}
 	if len(a.Task.Checks) == 0 {
-		return "it has no check but those of the epic: " + why, ""
+		return strings.Replace(why, " cannot run: ", " (the epic's) cannot run: ", 1), ""
 	}
 	if _, reported := r.reportedBroken.LoadOrStore(check.Name, true); !reported {
 		note = "a check of the epic, " + why + "; until then it proves nothing"

@@ -12,6 +12,7 @@ import (
 	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/verdict"
 )
 
 // landedTask is a completed task with the commit that has its work. Tasks with the same commit landed together.
@@ -20,11 +21,13 @@ type landedTask struct {
 	at     int // in the plan
 	landed string
 	when   time.Time
+	files  []string // that it changed, if all there is to look at is that its checks pass without its code
 }
 
 // landedBefore lists the completed tasks that landed before tip, one for each list of checks, in the order of the plan. It leaves out
-// checks that have just run on tip: those of the epic, and of what landed last, whose attempt it returns too.
-func (f *RegressionFinder) landedBefore(tip string) (list []landedTask, last engine.Attempt) {
+// checks that have just run on tip: those of the epic, and of what landed last, whose attempt it returns too; and it returns the tasks of
+// which checks proved nothing when they landed.
+func (f *RegressionFinder) landedBefore(tip string) (list, blind []landedTask, last engine.Attempt) {
 	asked, ofEpic := make(map[string]bool), commands(f.Epic.Checks)
 	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
 	f.View(func(l *attempts.Ledger) {
@@ -36,6 +39,9 @@ func (f *RegressionFinder) landedBefore(tip string) (list []landedTask, last eng
 			end := &rec.Attempts[len(rec.Attempts)-1]
 			a := engine.Attempt{Run: end.Run, Task: t, Number: end.ID, Base: end.Base}
 			one := landedTask{a: a, at: i, landed: f.Checker.Commit(*end), when: end.EndedAt}
+			if one.landed != "" && verdict.Blind(rec.Looks()) {
+				blind = append(blind, landedTask{a: a, files: end.Receipt.FilesChanged})
+			}
 			switch one.landed {
 			case "":
 			case tip:
@@ -51,7 +57,7 @@ func (f *RegressionFinder) landedBefore(tip string) (list []landedTask, last eng
 		asked[whole(checks)] = true
 		return redundant
 	})
-	return list, last
+	return list, blind, last
 }
 
 func commands(checks []epic.Check) []string {

@@ -31,10 +31,11 @@ const LeastRegression = 2 * time.Minute
 
 // Regression holds the checks that fail on the tip.
 type Regression struct {
-	Tasks   []LandedTask    // in the order of the plan
-	Epic    []attempts.Note // checks of the epic, in words
-	Skipped []string        // completed tasks whose checks were not run again, for want of time
-	Notes   []attempts.Note // what had to be put right afterwards
+	Tasks   []LandedTask     // in the order of the plan
+	Epic    []attempts.Note  // checks of the epic, in words
+	Proved  []engine.Attempt // that checks prove by now, and did not when they landed
+	Skipped []string         // completed tasks whose checks were not run again, for want of time
+	Notes   []attempts.Note  // what had to be put right afterwards
 }
 
 // LandedTask is a completed task with a check of its own that fails on the tip.
@@ -48,8 +49,8 @@ type LandedTask struct {
 // the run's time, and Least at least, the tasks that are left are skipped. It fails if the engine's machine does; the notes are
 // given also then.
 func (f *RegressionFinder) Find(ctx context.Context, whole engine.Attempt, tip string) (result Regression, err error) {
-	done, last := f.landedBefore(tip)
-	if len(done)+len(f.Epic.Checks) == 0 {
+	done, blind, last := f.landedBefore(tip)
+	if len(done)+len(f.Epic.Checks)+len(blind) == 0 {
 		return result, nil
 	}
 	if err := f.Checker.BeginRecheck(ctx, whole, tip); err != nil {
@@ -71,19 +72,15 @@ func (f *RegressionFinder) Find(ctx context.Context, whole engine.Attempt, tip s
 	all.SetLimit(max(f.Jobs, 1))
 	for _, task := range done {
 		all.Go(func() error {
-			if f.Ran() >= until {
-				mu.Lock()
-				defer mu.Unlock()
-				result.Skipped = append(result.Skipped, task.a.Task.ID)
-				return nil
+			if f.Ran() < until {
+				if found, err := f.regressed(ctx, task, tip); found == nil {
+					return err
+				}
 			}
-			found, err := f.regressed(ctx, task, tip)
 			mu.Lock()
 			defer mu.Unlock()
-			if found != nil {
-				failed = append(failed, task)
-			}
-			return err
+			failed = append(failed, task) // or there was no time for it, as again sees
+			return nil
 		})
 	}
 	if err := all.Wait(); err != nil {
@@ -92,6 +89,13 @@ func (f *RegressionFinder) Find(ctx context.Context, whole engine.Attempt, tip s
 	err = f.again(ctx, failed, tip, until, &result)
 	if slices.Sort(result.Skipped); err == nil {
 		result.Epic, err = f.failing(ctx, last, tip)
+	}
+	sound := last.Run != "" && len(result.Tasks)+len(result.Epic) == 0 // else checks may fail with the code as well
+	for i := 0; sound && err == nil && i < len(blind) && f.Ran() < until; i++ {
+		var proves bool
+		if proves, err = f.Checker.Proves(ctx, blind[i].a, blind[i].files, tip); proves {
+			result.Proved = append(result.Proved, blind[i].a)
+		}
 	}
 	return result, err
 }

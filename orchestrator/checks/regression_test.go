@@ -45,7 +45,7 @@ func TestLandedBefore(t *testing.T) {
 	}
 	f := RegressionFinder{Epic: e, View: func(read func(*attempts.Ledger)) { read(l) }, Checker: ledgerOnly{}}
 	var got []string
-	done, last := f.landedBefore("cT6")
+	done, _, last := f.landedBefore("cT6")
 	if last.Task.ID != "T6" {
 		t.Errorf("%q landed last", last.Task.ID)
 	}

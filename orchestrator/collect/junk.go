@@ -2,7 +2,6 @@ package collect
 
 import (
 	"context"
-	_ "embed" // products.txt
 	"fmt"
 	"maps"
 	"os"
@@ -10,44 +9,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"relay/epic"
 	"relay/epic/pattern"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
+	"relay/orchestrator/git/worktree"
 )
-
-//go:embed products.txt
-var productsFile string
-
-// products are the patterns of products of tools; one of a folder ends in "/".
-var products = sync.OnceValue(func() []string { //nolint:gochecknoglobals // a table, written once
-	list := strings.Split(strings.ReplaceAll(productsFile, "\r", ""), "\n")
-	return slices.DeleteFunc(list, func(line string) bool { return line == "" || line[0] == '#' })
-})
-
-// product returns the part of a path that ends in a product of tools, such as node_modules; "": it is none.
-func product(p string) string {
-	parts := strings.Split(p, "/")
-	for _, line := range products() {
-		pattern, folder := strings.CutSuffix(line, "/")
-		for i, part := range parts {
-			if last := i == len(parts)-1; folder == last {
-				continue
-			}
-			if ok, _ := path.Match(pattern, part); ok {
-				return strings.Join(parts[:i+1], "/")
-			}
-		}
-	}
-	return ""
-}
 
 // inProduct reports whether a path is in a folder that is a product of tools: relay keeps nothing of that.
 func inProduct(p string) bool {
-	return strings.Contains(strings.TrimPrefix(p, product(p)), "/") && product(p) != ""
+	top := worktree.Product(p)
+	return top != "" && top != p
 }
 
 // maxSecretFile bounds the untracked files that are searched for secrets, in bytes.
@@ -67,7 +41,7 @@ func (j *junk) is(p string) bool { return j.name(p) != "" }
 // name returns what a person knows the file by; "": it is work.
 func (j *junk) name(p string) string {
 	key := p
-	if top := product(p); top != "" {
+	if top := worktree.Product(p); top != "" {
 		key = top
 	}
 	name, known := j.known[key]
@@ -92,7 +66,7 @@ func (j *junk) nameOf(p string) string {
 		out, _ := wk.Tree.Runner().Git(j.ctx, nil, args...) // what git cannot say is not so
 		return strings.TrimSpace(string(out))
 	}
-	if top := product(p); top != "" {
+	if top := worktree.Product(p); top != "" {
 		if git("ls-tree", wk.Attempt.Base, "--", top) != "" {
 			return "" // the project commits it
 		}
@@ -132,7 +106,7 @@ func asked(t *epic.Task, p string) bool {
 	names := func(name string) bool {
 		return slices.ContainsFunc(said, func(word string) bool { return strings.TrimRight(word, ".") == name })
 	}
-	if top := product(p); top != "" {
+	if top := worktree.Product(p); top != "" {
 		return names(path.Base(top))
 	}
 	return changes.Declared(t, p) || slices.Contains(checks.Named(t), p) || names(path.Base(p))

@@ -68,7 +68,7 @@ func findJunk(ctx context.Context, wk *Work, names []git.Change) error {
 		if !isNew(p) {
 			continue
 		}
-		name := product(p)
+		name := worktree.Product(p)
 		if large := tooLarge(wk, size); name == "" && large != "" {
 			name = p + large
 		}

@@ -175,7 +175,7 @@ func (r *request) answer() ([]attempts.Event, string, error) {
 	message := id + "'s next agent gets your answer"
 	switch {
 	case r.status == attempts.Completed:
-		message = id + " is completed, and your answer is recorded: after this run, relay retry " + id + " has it done again with the answer"
+		message = id + " is completed, and your answer is recorded: after this run, relay retry " + id + " repeats it with the answer"
 	case r.status == attempts.Gated && r.record.Gate.Reason == attempts.AwaitsAnswer:
 		message = id + " continues with your answer as soon as a job is free" + r.when()
 	case r.status == attempts.Gated:

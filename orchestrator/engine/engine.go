@@ -121,6 +121,8 @@ type Rechecker interface {
 	Recheck(ctx context.Context, a Attempt, tip string) (*FailedCheck, error)
 	// RecheckEpic runs the checks of the epic on tip, which a has landed, and returns all that fail.
 	RecheckEpic(ctx context.Context, a Attempt, tip string) ([]FailedCheck, error)
+	// Proves reports whether checks of a task and the epic fail on tip without the content of the code among files.
+	Proves(ctx context.Context, a Attempt, files []string, tip string) (bool, error)
 }
 
 // FailedCheck is a check that does not pass.

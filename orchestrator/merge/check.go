@@ -84,7 +84,7 @@ func (m *Merger) unchanged(ctx context.Context, batch []engine.Verified, made *s
 	return merged == alone, err
 }
 
-// excused reports whether a check has failed and was not held against the task.
+// excused reports whether a check has failed and was not charged to the task.
 func excused(runs []attempts.CheckRun) bool {
 	return slices.ContainsFunc(runs, func(run attempts.CheckRun) bool { return run.Attribution == attempts.BrokenBefore })
 }

@@ -94,7 +94,7 @@ func (l *nightLog) addDecided(e attempts.Event) {
 	case attempts.TypeRunStopped:
 		l.stopped = e.RunStopped
 	case attempts.TypeUndone, attempts.TypeAccepted, attempts.TypeReset, attempts.TypeUngated, attempts.TypeReopened, attempts.TypeApproved,
-		attempts.TypeAnswered:
+		attempts.TypeProved, attempts.TypeAnswered:
 		l.events = append(l.events, e)
 	default: // of no consequence for what is decided
 	}

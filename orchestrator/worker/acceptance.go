@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"relay/attempts"
 	"relay/epic/plaintext"
@@ -181,7 +180,7 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		t.ev.Checks.Fewer = append(t.ev.Checks.Fewer, f.RanFewer(check.Name, base.Run, after.Run, &f.Result)...)
 	case run.Excused():
 		why := check.Name + " fails on the base of " + t.a.Task.ID + " too" + checks.Difference(base, *after)
-		f.Note("broken_before", why+"; it is not held against the task")
+		f.Note("broken_before", why+"; it is not charged to the task")
 	default:
 		run.How, run.Short = r.Why(check, *after), r.Briefly(check, *after)
 		run.LeftOut = collect.Missed(t.ev.Work.LeftOut, after.Run.Tail)
@@ -320,15 +319,11 @@ func (ac *acceptance) askFurther(ctx context.Context) error {
 	return ac.checkEmptied(ctx)
 }
 
-// briefly is how long checks may take that run again with the work emptied, with their set-up.
-const briefly = 30 * time.Second
-
 // checkEmptied runs the checks again without the content of the code that the attempt has changed, if all of them passed before the
 // work: those that pass again prove nothing of it.
 func (ac *acceptance) checkEmptied(ctx context.Context) error {
-	f, old := &ac.t.f, ac.t.ev.Old
-	q := ac.question(f.Head, checks.On(checks.OnEmptied, checks.List(ac.t.a.Task.Checks, ac.t.run.epicChecks())))
-	q.Anew, q.Empty = true, slices.DeleteFunc(slices.Clone(f.Found.Code), func(p string) bool {
+	f := &ac.t.f
+	empty := slices.DeleteFunc(slices.Clone(f.Found.Code), func(p string) bool {
 		info, err := os.Lstat(filepath.Join(ac.t.c.repo.Root(), p))
 		return err != nil || !info.Mode().IsRegular()
 	})
@@ -338,25 +333,21 @@ func (ac *acceptance) checkEmptied(ctx context.Context) error {
 	}
 	runs := ac.t.ev.Checks.Runs
 	red := slices.ContainsFunc(runs, func(r verdict.Run) bool { return r.Before != verdict.Passed })
-	if len(q.Empty)*len(runs) == 0 || seconds > briefly.Seconds() || red || ac.t.inUsers() {
+	if len(empty)*len(runs) == 0 || seconds > bench.Briefly.Seconds() || red || ac.t.inUsers() {
 		return nil
 	}
 	ac.t.ev.Guard = nil // code of the agent runs
-	brief, cancel := context.WithTimeout(ctx, briefly)
-	defer cancel()
-	var tr bench.Trouble
-	blind := true
-	err := ac.bench.Ask(brief, q, &tr, func(_ checks.Check, r checks.Result) (bool, error) {
-		blind = blind && r.Passed()
-		return blind, nil
-	})
-	if brief.Err() != nil && ctx.Err() == nil {
-		return nil // it would take too long
-	}
-	if err == nil && blind && !tr.Any() {
-		old.Blind = q.Empty
+	last, err := ac.withoutCode(ctx, f.Head, empty)
+	if last.Passed() {
+		ac.t.ev.Old.Blind = empty
 	}
 	return err
+}
+
+// withoutCode runs all checks on a commit with files emptied: see [bench.Emptied].
+func (ac *acceptance) withoutCode(ctx context.Context, commit string, files []string) (checks.Result, error) {
+	q := ac.question(commit, checks.List(ac.t.a.Task.Checks, ac.t.run.epicChecks()))
+	return bench.Emptied(ctx, ac.bench.Ask, q, files)
 }
 
 // checkWithOldTests runs the checks that pass again, with the tests, check scripts and helpers that were changed unasked as

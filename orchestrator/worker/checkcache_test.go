@@ -243,8 +243,8 @@ func TestBrokenBefore(t *testing.T) {
 		runs          int
 		wall          time.Duration
 	}{
-		"in the same way":                  {"echo 2 tests fail; false", "echo x > x", attempts.Success, "check fails on the base of T1 too; it is not held against the task", "", 3, time.Minute},
-		"in another way":                   {"ls; false", "echo x > x", attempts.Success, "check fails on the base of T1 too, but in another way: it may be worse than before; it is not held against the task", "", 3, time.Minute},
+		"in the same way":                  {"echo 2 tests fail; false", "echo x > x", attempts.Success, "check fails on the base of T1 too; it is not charged to the task", "", 3, time.Minute},
+		"in another way":                   {"ls; false", "echo x > x", attempts.Success, "check fails on the base of T1 too, but in another way: it may be worse than before; it is not charged to the task", "", 3, time.Minute},
 		"with another test":                {`echo "--- FAIL: TestA"; test ! -e x || echo "--- FAIL: TestB"; false`, "echo x > x", attempts.Check, "", "check: exit status 1: --- FAIL: TestA; --- FAIL: TestB; it failed before the work, and with more tests: 1 failed before, 2 do now", 4, time.Minute},
 		"it took too long, and would fail": {"test -e x || { touch ready; sleep 60; }; false", "echo x > x", attempts.Environment, "", "check took longer than 1s" + held, 1, time.Second},
 		"it takes too long":                {"touch ready; sleep 60", "echo x > x", attempts.Environment, "", "check took longer than 50ms" + held, 1, 50 * time.Millisecond},

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/orchestrator/bench"
+	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/guard"
@@ -127,6 +129,13 @@ func (p *epilogue) RecheckEpic(ctx context.Context, a engine.Attempt, tip string
 		})
 	}
 	return failed, err
+}
+
+// Proves reports whether checks of a task and the epic fail on tip without the content of the code among files.
+func (p *epilogue) Proves(ctx context.Context, a engine.Attempt, files []string, tip string) (bool, error) {
+	code := each.Where(files, func(path string) (string, bool) { return path, changes.IsCode(git.Change{Path: path}) })
+	last, err := p.attempt(a).checks.withoutCode(ctx, tip, code)
+	return last.Red(), err
 }
 
 // failing returns the first checks that fail, so many at most.

@@ -71,7 +71,7 @@ func unsavedIn(ctx context.Context, p *Pool, path string) (string, error) {
 		return "a " + half + " in it is half done", nil
 	}
 	status, err := repo.Run(ctx, git.Call{Args: []string{
-		"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=none",
+		"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=untracked", // see UniqueNested
 	}})
 	if err != nil {
 		return "git cannot read it: " + err.Error(), ctx.Err()

@@ -104,6 +104,9 @@ func newEnough(version string) bool {
 	return major > gitMajor || major == gitMajor && minor >= gitMinor
 }
 
+// SubmoduleSetUp is what the command of [SetUpSubmodules] begins with.
+const SubmoduleSetUp = "git -c protocol.file.allow=always"
+
 // SetUpSubmodules returns a shell command that checks out in a slot the submodules that are checked out in the user's checkout, from there;
 // "": there are none.
 func SetUpSubmodules(ctx context.Context, repo *git.Repo) string {
@@ -111,7 +114,7 @@ func SetUpSubmodules(ctx context.Context, repo *git.Repo) string {
 	if len(names) == 0 {
 		return ""
 	}
-	command, paths := "git -c protocol.file.allow=always", ""
+	command, paths := SubmoduleSetUp, ""
 	for _, path := range slices.Sorted(maps.Keys(names)) {
 		from := filepath.Join(repo.Root(), filepath.FromSlash(path))
 		command += " -c " + plaintext.ShellWord("submodule."+names[path]+".url="+from)

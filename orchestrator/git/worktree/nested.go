@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/reanchor/git"
@@ -64,26 +65,28 @@ func UniqueNested(ctx context.Context, repo *git.Repo) (map[string]string, error
 	return found, nil
 }
 
-// UniqueNestedAt returns text that says what the repository at path has that is nowhere else: changes in no commit, or commits
-// that it has from no other repository. "" is nothing, or no repository.
+// UniqueNestedAt returns text that says what the repository at path has that is nowhere else: changes in no commit, except
+// products of tools, or commits that it has from no other repository. "" is nothing, or no repository.
 func UniqueNestedAt(ctx context.Context, repo *git.Repo, path string) string {
 	if !NestedAt(repo, path) {
 		return ""
 	}
 	dir := filepath.Join(repo.Root(), filepath.FromSlash(path))
-	changes, err := git.Run(ctx, git.Call{
-		Dir: dir, Args: []string{"status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none"},
-	})
-	if err != nil {
-		return "git cannot read it"
+	var unique strings.Builder
+	for _, args := range [][]string{
+		{"status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none"},
+		{"rev-list", "--max-count=10", "HEAD", "--all", "--not", "--remotes", "--"},
+	} {
+		out, err := git.Run(ctx, git.Call{Dir: dir, Args: args})
+		if err != nil {
+			return "git cannot read it"
+		}
+		unique.WriteString(strings.Join(slices.DeleteFunc(strings.Split(string(out), "\x00"), func(entry string) bool {
+			file, untracked := strings.CutPrefix(entry, "?? ")
+			return untracked && Product(file) != ""
+		}), "\x00"))
 	}
-	commits, err := git.Run(ctx, git.Call{
-		Dir: dir, Args: []string{"rev-list", "--max-count=10", "HEAD", "--all", "--not", "--remotes", "--"},
-	})
-	if err != nil {
-		return "git cannot read it"
-	}
-	return string(changes) + string(commits)
+	return unique.String()
 }
 
 // NestedAt reports whether a repository stands at path.

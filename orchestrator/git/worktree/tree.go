@@ -6,6 +6,8 @@
 //
 // nested.go is about repositories within a checkout: submodules, and folders in which somebody has made one.
 //
+// products.go tells products of tools, such as node_modules, from work.
+//
 // recordfiles.go knows which files and lines of a checkout are records of relay, and keeps git's work and these records apart.
 //
 // The ledger of LedgerSync and the artifacts of sessions lie in the user's checkout and may be tracked there. The user commits what is

@@ -35,7 +35,7 @@ func checkEpic(c *checkup) bool {
 			break
 		}
 		fix := "write the commands that prove it under checks: in "
-		if t, ok := plan.Epic.Task(w.Task); ok && len(t.Checks) > 0 {
+		if w.Message == project.NoCriteria {
 			fix = "say what must be true under acceptance_criteria: in "
 		}
 		c.add(Warn, "epic", w.Task+" "+w.Message, fix+c.project.Rel(c.project.File("epic.yml")))

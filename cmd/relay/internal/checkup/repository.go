@@ -170,7 +170,7 @@ func checkRules(ctx context.Context, c *checkup) {
 		}
 	}
 	if len(found) > 0 {
-		c.add(Warn, "hooks", "no hook runs for what relay commits: "+plaintext.Some(found, 5), fix)
+		c.add(Warn, "hooks", "hooks do not run when relay commits: "+plaintext.Some(found, 5), fix)
 	}
 	checkSigning(ctx, c)
 }

@@ -10,6 +10,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/limits"
 	"relay/runners"
@@ -134,13 +135,9 @@ func (c *Caps) UncountedWarning() []string {
 	if run <= 0 || budgetChosen(c.Agents.config) {
 		return nil
 	}
-	var names []string
-	for _, h := range c.allAgents() {
-		if c.accuracyOn(h, true) == notHeld && !slices.Contains(names, h.Name) {
-			names = append(names, h.Name)
-		}
-	}
-	if len(names) == 0 {
+	names := each.Where(c.allAgents(), func(h Asked) (string, bool) { return h.Name, c.accuracyOn(h, true) == notHeld })
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("the run's budget of %.2f USD does not count %s: what %s is not known",
@@ -216,7 +213,7 @@ func (c *Caps) priceSource(h Asked) string {
 	return ""
 }
 
-// Reports say of each agent how well each cap is held on it.
+// Reports say of each agent how well caps are held on it, except those that are not.
 func (c *Caps) Reports() []string {
 	caps := c.list()
 	if b := c.Agents.config.Relay.Budget.USD; b > 0 && !budgetChosen(c.Agents.config) {
@@ -227,23 +224,12 @@ func (c *Caps) Reports() []string {
 	}
 	var all []string
 	for _, h := range c.allAgents() {
-		if _, missing := c.Agents.Program(h.Name); missing != nil {
+		held := each.Where(caps, func(l budgetCap) (string, bool) { return l.key, c.accuracyOn(h, l.money) != notHeld })
+		if _, missing := c.Agents.Program(h.Name); missing != nil || len(held) == 0 {
 			continue
 		}
-		held := map[accuracy][]string{}
-		for _, l := range caps {
-			held[c.accuracyOn(h, l.money)] = append(held[c.accuracyOn(h, l.money)], l.key)
-		}
-		var parts []string
-		for _, how := range []accuracy{perRequest, atItsEnd, notHeld} {
-			if keys := held[how]; len(keys) > 0 {
-				parts = append(parts, string(how)+": "+strings.Join(keys, ", "))
-			}
-		}
-		if len(parts) == 0 {
-			continue
-		}
-		text := strings.TrimSpace(h.Name+" "+plaintext.Fit(h.Model, 60)) + ": " + strings.Join(parts, "; ")
+		name := strings.TrimSpace(h.Name + " " + plaintext.Fit(h.Model, 60))
+		text := fmt.Sprintf("%s: %s: %s", name, c.accuracyOn(h, false), strings.Join(held, ", "))
 		if by := c.priceSource(h); by != "" && slices.ContainsFunc(caps, func(l budgetCap) bool { return l.money }) {
 			text += " (money by " + by + ")"
 		}

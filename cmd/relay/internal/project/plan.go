@@ -276,18 +276,14 @@ func Unproved(e *epic.Epic) []TaskWarning {
 	warnings := []TaskWarning{}
 	for i := range e.Tasks {
 		t := &e.Tasks[i]
-		var what string
-		switch {
-		case t.Kind == epic.KindPerson:
+		what := NoCriteria
+		switch checked := len(t.Checks)+len(e.Checks) > 0; {
+		case t.Kind == epic.KindPerson, checked && len(t.Criteria) > 0:
 			continue
-		case len(t.Criteria) == 0 && len(t.Checks) == 0:
-			what = "has no acceptance criteria and no checks"
-		case len(t.Checks) == 0:
+		case !checked && len(t.Criteria) > 0:
 			what = "has no checks: only the agent's word and a reviewer would prove it"
-		case len(t.Criteria) == 0:
-			what = NoCriteria
-		default:
-			continue
+		case !checked:
+			what = "has no acceptance criteria and no checks"
 		}
 		warnings = append(warnings, TaskWarning{t.ID, what})
 	}
@@ -316,7 +312,7 @@ func WriteWarnings(w io.Writer, warnings []TaskWarning) {
 	unchecked := func(w TaskWarning) bool { return w.Message != NoCriteria }
 	switch {
 	case slices.ContainsFunc(warnings, unchecked):
-		fmt.Fprintln(w, "relay: hint: write the commands that prove a task under its checks: in the epic or blueprint")
+		fmt.Fprintln(w, "relay: hint: write the commands that prove a task under its checks: in the epic or blueprint; relay init PLAN --checks 'npm test' adds a check of all tasks")
 	case len(warnings) > 0:
 		fmt.Fprintln(w, "relay: hint: say what must be true under the task's acceptance criteria in the epic or blueprint")
 	}

@@ -152,7 +152,7 @@ func Answer(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]at
 	message := t.ID + "'s next agent gets your answer"
 	switch status := l.StatusOf(p.Graph, t.ID); {
 	case status == attempts.Completed:
-		message = t.ID + " is completed, and your answer is recorded: relay retry " + t.ID + o.flag + " has it done again with the answer"
+		message = t.ID + " is completed, and your answer is recorded: relay retry " + t.ID + o.flag + " repeats it with the answer"
 	case status == attempts.Gated && l.Tasks[t.ID].Gate.Reason == attempts.AwaitsAnswer:
 		message = t.ID + " continues with your answer: relay work" + o.flag
 	case status == attempts.Gated:

@@ -81,6 +81,6 @@ func AskLooks(w io.Writer, l Printer, json bool, tasks []*Task, confirm func(que
 	}
 	return &terminal.Hinted{
 		Err:  fmt.Errorf("nothing was landed: %s of the epic %s a look", plaintext.Count(len(tasks), "task"), plaintext.Verb(len(tasks), "needs", "need")),
-		Hint: "relay approve TASK takes one as it is; relay finish --yes lands them all the same", Code: terminal.Gated,
+		Hint: "relay approve TASK accepts one; relay finish --yes lands them all the same", Code: terminal.Gated,
 	}
 }
