@@ -24,7 +24,7 @@ import (
 // failure is ordinary.
 func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckRun, base string) string {
 	f := newFinder(ctx, r, check, base)
-	what := changes.FindMissing(run)
+	what := f.missing(check, run)
 	why := ""
 	switch what.Kind {
 	case changes.MissingProgram:
@@ -86,7 +86,7 @@ func (r *Runner) Unready(ctx context.Context, check Check, run attempts.CheckRun
 		return why
 	}
 	f := newFinder(ctx, r, check, base)
-	what := changes.FindMissing(run)
+	what := f.missing(check, run)
 	if line := shellMistake.FindString(run.Tail); line != "" && run.ExitCode != 0 {
 		return check.Name + " cannot run, the shell cannot read it: " + plaintext.Line(line)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/attempts"
 	"relay/epic/pattern"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
@@ -23,6 +24,22 @@ import (
 var words = pattern.New(`[\w.+-]+`)
 
 var changeDir = pattern.New(`\bcd ([\w./-]+)`)
+
+// behindFolder matches a command that first changes to a folder, and the program that is not tried where that is missing.
+var behindFolder = pattern.New(`^\(?\s*cd ([\w./-]+) && ([A-Za-z][\w.+-]*)(?:[\s)]|$)`)
+
+// shellWord matches a word that begins a command and names no program.
+var shellWord = pattern.New(`^(alias|case|cd|command|declare|echo|eval|exec|exit|export|false|for|function|if|kill|let|local|printf|` +
+	`pushd|pwd|read|select|set|shopt|source|test|time|trap|true|type|ulimit|umask|unset|until|wait|while)$`)
+
+// missing returns what a check did not find: the last that it says, or the program that it would begin in a folder that is missing.
+func (f finder) missing(check Check, run attempts.CheckRun) changes.Missing {
+	what, m := changes.FindMissing(run), behindFolder.FindStringSubmatch(check.Run)
+	if run.ExitCode == 0 || what.Name != "" || m == nil || f.committed(path.Clean(m[1])) || shellWord.MatchString(m[2]) || f.onPath(m[2]) {
+		return what
+	}
+	return changes.Missing{Kind: changes.MissingProgram, Name: m[2]}
+}
 
 func newFinder(ctx context.Context, r *Runner, check Check, base string) finder {
 	f := finder{r: r, ctx: ctx, base: base, dirs: []string{"."}, apart: r.Options.Isolation == engine.IsolationWorktree}

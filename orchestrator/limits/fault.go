@@ -1,6 +1,8 @@
 package limits
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"relay/attempts"
@@ -10,7 +12,7 @@ import (
 // series are the faults of one runner without an answer between them.
 type series struct {
 	on        bool
-	began     time.Duration   // the first, on the run's clock
+	began     time.Duration   // the first, on the run's clock, or the first after a wait for a time that the provider named
 	last      time.Duration   // the newest that counts
 	number    int             // of calls made by then
 	rounds    int             // faults that count: of attempts that ran side by side the first
@@ -20,6 +22,7 @@ type series struct {
 	limited   map[string]bool // of these, whose fault was a usage limit: no task is to blame
 	newcomers Deadline        // when a task may ask that is not among them
 	lively    bool            // an attempt that began since is being answered
+	named     bool            // the provider has said when to ask again, and has answered nothing since
 }
 
 // RunnerFault records how an attempt failed through its runner or the provider of that.
@@ -76,6 +79,9 @@ func (p *Pool) Fail(name, task string, f RunnerFault, now Instant) RunnerRuling 
 		s.limited[task] = true
 	}
 	if counts {
+		if r.opens.Named { // it was not asked before
+			s.began = now.Run
+		}
 		s.number, s.last, s.lively = p.calls, now.Run, false
 		s.rounds++
 		r.refuse(f, now, &p.PoolOptions)
@@ -125,7 +131,10 @@ func (r *runner) close(f RunnerFault, now Instant, counts bool, pauses backoff) 
 	if off := f.ResetAt.Sub(now.Day); off > 0 && off <= farthest && f.ResetAt.After(r.reset) {
 		r.reset = f.ResetAt
 		late := pauses.spread(off)
-		opens = Deadline{Day: f.ResetAt.Add(late), Run: now.Run + off + late, Named: true}
+		named := Deadline{Day: f.ResetAt.Add(late), Run: now.Run + off + late, Named: true}
+		if !s.named || named.Rest(now) > opens.Rest(now) { // a second time that is short is not believed
+			opens, s.named = named, true
+		}
 	}
 	if opens.Rest(now) <= r.opens.Rest(now) {
 		return false
@@ -151,7 +160,7 @@ func (p *Pool) NoteActivity(name, task string, now Instant) (changed bool) {
 	if c.number <= s.number || s.lively {
 		return false
 	}
-	s.lively = true
+	s.lively, s.named = true, false
 	return true
 }
 
@@ -242,12 +251,7 @@ func ownFault(p *Pool, r *runner, task string, f RunnerFault) *pair {
 
 // answered reports whether any runner has answered in this run.
 func (m runners) answered() bool {
-	for _, r := range m {
-		if r.answered {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(m)), func(r *runner) bool { return r.answered })
 }
 
 // barred reports whether a runner has failed a task alone so often that it is not asked for it any more. The first such

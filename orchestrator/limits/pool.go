@@ -236,12 +236,8 @@ func (p *Pool) PanelOut() bool {
 
 // HasFailed reports whether any runner has failed a task since its last answer: such a task may wait longer than others.
 func (p *Pool) HasFailed(task string) bool {
-	for _, r := range p.runners {
-		if r.own[task] != nil || r.series.faults[task] > 0 {
-			return true
-		}
-	}
-	return false
+	failed := func(r *runner) bool { return r.own[task] != nil || r.series.faults[task] > 0 }
+	return slices.ContainsFunc(slices.Collect(maps.Values(p.runners)), failed)
 }
 
 // lost reports that the run no longer waits for a runner: it is out until after the run's deadline; or, without one, it is

@@ -106,7 +106,8 @@ func TestPick(t *testing.T) {
 				p.fails("a", fmt.Sprint(i), wall, time.Duration(i-32)*15*time.Minute, 0)
 			}
 		}, hopeless: true},
-		"reviewer is cooling": {order: []string{"a"}, panel: []string{"r"}, happened: func(p *Pool) { p.fails("r", "X", limit, 0, time.Hour) }, opens: time.Hour},
+		"no answer behind a long limit": {order: []string{"a"}, happened: func(p *Pool) { p.fails("a", "X", limit, -9*time.Hour, -time.Minute); p.fails("a", "Y", wall, 0, 0) }, opens: time.Minute},
+		"reviewer is cooling":           {order: []string{"a"}, panel: []string{"r"}, happened: func(p *Pool) { p.fails("r", "X", limit, 0, time.Hour) }, opens: time.Hour},
 		"reviewer later than both": {
 			order: []string{"a"}, panel: []string{"r"}, happened: func(p *Pool) { p.fails("a", "X", limit, 0, time.Minute); p.fails("r", "X", limit, 0, time.Hour) },
 			opens: time.Hour,
@@ -129,6 +130,42 @@ func TestPick(t *testing.T) {
 				t.Errorf("%s: nobody may be asked at the time that was told", name)
 			}
 		}
+	}
+}
+
+// A provider that names a short time again and again is not asked as often as it says; one that answers in between is.
+func TestShortLimitsInARow(t *testing.T) {
+	t.Parallel()
+	const named = 4 * time.Second
+	asks := func(p *Pool, now, reset time.Duration) time.Duration {
+		p.fails("a", "X", attempts.Quota, now, now+reset)
+		_, opens := p.Opens("X", "", nil, at(now))
+		return opens.Rest(at(now))
+	}
+	answers := map[string]func(p *Pool, now time.Duration){
+		"nobody": func(*Pool, time.Duration) {},
+		"itself": func(p *Pool, now time.Duration) { p.Ask("a", "X", at(now)); p.NoteActivity("a", "X", at(now)) },
+		"other":  func(p *Pool, now time.Duration) { p.serves("a", "Y", now) },
+	}
+	for name, want := range map[string][]time.Duration{
+		"nobody": {named, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 15 * time.Minute},
+		"itself": {named, named, named, named},
+		"other":  {named, named, named, named},
+	} {
+		p, now := night("a"), time.Duration(0)
+		for i, wait := range want {
+			if got := asks(p, now, named); got != wait {
+				t.Errorf("%s is answered, limit %d: waits %v, want %v", name, i+1, got, wait)
+			}
+			now += wait
+			answers[name](p, now)
+		}
+	}
+	p := night("a")
+	p.fails("a", "X", attempts.Provider, 0, 0)
+	got := []time.Duration{asks(p, time.Minute, named), asks(p, 2*time.Minute, time.Hour), asks(p, 2*time.Hour, named)}
+	if !slices.Equal(got, []time.Duration{named, time.Hour, 4 * time.Minute}) {
+		t.Errorf("after a fault, a short limit, a long one, and a short one: waits %v", got)
 	}
 }
 

@@ -110,9 +110,12 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger, proving bo
 }
 
 // TryEpic runs the checks of the epic on a commit. The engine must be one of slots.
-func (l *Local) TryEpic(ctx context.Context, commit string) (bench.Tried, error) {
+func (l *Local) TryEpic(ctx context.Context, commit string) (tried bench.Tried, err error) {
 	list := bench.List{Attempt: engine.Attempt{Run: l.run.o.Run}, Checks: checks.List(nil, l.run.o.Epic.Checks)}
-	return l.try(ctx, commit, []bench.List{list}, false)
+	if tried, err = l.try(ctx, commit, []bench.List{list}, false); len(tried.Checks) < len(list.Checks) {
+		tried.Unready = plaintext.FirstOf(tried.Unready, "a check has changed what git knows of the checkout, or was not seen to end")
+	}
+	return tried, err
 }
 
 func (l *Local) try(ctx context.Context, commit string, lists []bench.List, prove bool) (tried bench.Tried, err error) {

@@ -24,7 +24,8 @@ init has read: [x] in a checklist, done in a state. Commit that as you like.
 
 If that branch has changed since, or the last run was killed, relay first runs
 the checks of the epic on the result, and lands nothing if one fails that
-passes on the branch now. It also refuses commits that add a secret.
+passes on the branch now, or if set-up fails. It also refuses commits that add
+a secret.
 
 When relay saw something in completed tasks that it cannot judge, relay finish
 lists these tasks and asks; without a terminal it lands nothing (exit code 3),

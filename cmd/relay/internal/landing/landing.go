@@ -198,9 +198,15 @@ func (c candidate) test(ctx context.Context) (before []string, err error) {
 	return c.compare(red, was, after.Unready)
 }
 
-// compare fails if a check that is red on the result, or its set-up, is better on the branch that it lands on.
+// compare fails if a check that is red on the result is better on the branch that it lands on, or the result could not be tested.
 func (c candidate) compare(red []bench.TriedCheck, was bench.Tried, unready string) (before []string, err error) {
-	if unready != "" && was.Unready == "" {
+	switch {
+	case unready != "" && was.Unready != "":
+		return nil, &terminal.Hinted{
+			Err:  fmt.Errorf("nothing was landed: the result cannot be tested, nor can %s: %s", c.step.Into, unready),
+			Hint: "relay check --run says when set-up works again; or relay finish --no-checks", Code: terminal.Gated,
+		}
+	case unready != "":
 		return nil, c.refusal(unready + "; it does not on " + c.step.Into)
 	}
 	for _, t := range red {
@@ -209,9 +215,6 @@ func (c candidate) compare(red []bench.TriedCheck, was bench.Tried, unready stri
 			return nil, c.refusal(t.How + "; it does not on " + c.step.Into)
 		}
 		before = append(before, t.How)
-	}
-	if unready != "" {
-		before = append(before, unready+": the result is not tested")
 	}
 	return before, nil
 }
