@@ -58,12 +58,13 @@ If a person committed after a crash, no row charges the task: the attempt counts
 
 const docLooks = `Work that lands may need a look: relay saw something in it and cannot judge that. The task is completed, and tasks that depend on it run.
 ` + "`relay status`" + ` and the report list it first, and the run exits with code 3. ` + "`relay retry TASK`" + ` has the task done again.
+Of such work, and of work that nothing proved, ` + "`relay show`" + ` says "accepted" in place of "proved".
 
 `
 
 const docEnds = `The row "agent ended" uses this table. relay asks a failed runner again after a pause, and a refused one after you fixed it.
-Three causes that only the run sees replace a verdict: you stop the attempt, a budget is spent, or the disk is full while an agent or a
-check fails. Of these relay charges only an attempt that spent its own budget.
+Four causes that only the run sees replace a verdict: you stop the attempt, a budget is spent, the disk is full while an agent or a
+check fails, or relay stops the attempt because it was filling the disk. Of these relay charges only an attempt that spent its own budget.
 
 `
 

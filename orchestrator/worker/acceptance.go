@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -216,6 +217,7 @@ func (ac *acceptance) compare(ctx context.Context, check checks.Check, first che
 	base := ac.t.f.OnBase[check.Key()]
 	whose := checks.Attribution(base, *after)
 	run.Before, run.Alike = base.State(), whose == attempts.BrokenBefore
+	run.NoTest = run.NoTest && !(base.Red() && strings.ContainsAny(check.Run, "&;|\n")) // it may build what did not build
 	if run.Excused() && ac.worse(base, *after) && !ac.worse(first, base) && !ac.worse(base, first) &&
 		ac.t.run.checks.CannotRun(ctx, check, base.Run, ac.t.a.Base) == "" {
 		run.Before, run.Alike = "", false
