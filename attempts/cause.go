@@ -17,18 +17,6 @@ func FailedSilently(checks []CheckRun) bool {
 	return slices.ContainsFunc(checks, func(c CheckRun) bool { return c.FailedOnWork() && strings.TrimSpace(c.Tail) == "" })
 }
 
-// Unproved says why nothing has proved work that landed; "": a check or a reviewer has.
-func (r Receipt) Unproved() string {
-	onWork := slices.DeleteFunc(slices.Clone(r.Checks), func(c CheckRun) bool { return c.Phase == PhaseBaseline })
-	switch {
-	case r.Verdict != "" || slices.ContainsFunc(onWork, func(c CheckRun) bool { return c.ExitCode == 0 }):
-		return ""
-	case len(onWork) > 0:
-		return "its checks fail as they did before it"
-	}
-	return "neither a check nor a reviewer proved it"
-}
-
 // Tests returns what the check said of how many tests it ran.
 func (c CheckRun) Tests() TestCount { return TestCount{Failed: c.FailedTests, Ran: c.RanTests} }
 

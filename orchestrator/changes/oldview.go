@@ -64,7 +64,7 @@ func findOld(ctx context.Context, d *Diff) error {
 		if ofChecks || n.Code != "A" && ofCheck(was) && slices.Contains(scripts(), was) {
 			d.Old.Changed = append(d.Old.Changed, was)
 			d.Old.All = append(d.Old.All, slices.Compact([]string{was, n.Path})...)
-			err = errors.Join(err, d.scriptKept(ctx, n, was))
+			err = errors.Join(err, scriptKept(ctx, d, n, was))
 		}
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func findOld(ctx context.Context, d *Diff) error {
 var goesOn = pattern.New(`^([^|;&#]|&&)*$`)
 
 // scriptKept tells of a script that a check runs by its name, that the task does not name, and that has lost a line or ends early now.
-func (d *Diff) scriptKept(ctx context.Context, n git.Change, was string) error {
+func scriptKept(ctx context.Context, d *Diff, n git.Change, was string) error {
 	run := func(c epic.Check) bool { return ParseCommand(c.Run).Runs(was) }
 	named := strings.Contains(d.Task.Title+"\n"+d.Task.Description, path.Base(was))
 	if named || IsTest(was) && code.MatchString(was) || !ofCheck(path.Base(was)) || !slices.ContainsFunc(slices.Concat(d.Task.Checks, d.Plan.Checks), run) {

@@ -43,7 +43,7 @@ func (m *builder) addAttempts(one *Task, t *epic.Task, rec *attempts.TaskRecord)
 		if a.Result == attempts.ResultSuccess && rec.Completed {
 			one.Base, one.Head, one.Landed = a.Base, a.Head, a.Landed
 			one.Already = a.Receipt.AlreadyDone
-			one.NoProof = a.Receipt.Unproved()
+			one.NoProof = verdict.Unproved(a.Receipt)
 			one.Unverified = one.NoProof != ""
 		}
 		if m.inTheseRuns(a) {

@@ -131,6 +131,18 @@ func provedNothing(e *Evidence) []string {
 	return []string{runs[0].Name + " passes and ran no test: it proves nothing of this work"}
 }
 
+// Unproved says why nothing has proved work that landed; "": a check or a reviewer has.
+func Unproved(r attempts.Receipt) string {
+	passed := func(c attempts.CheckRun) bool { return c.ExitCode == 0 && c.Phase != attempts.PhaseBaseline }
+	switch {
+	case r.Verdict != "" || slices.ContainsFunc(r.Checks, passed):
+		return ""
+	case slices.ContainsFunc(r.Checks, attempts.CheckRun.FailedOnWork):
+		return "its checks fail as they did before it"
+	}
+	return "neither a check nor a reviewer proved it"
+}
+
 // Looks returns what a person has to look at in work that lands.
 func Looks(e *Evidence) (list []attempts.Look) {
 	for _, l := range looks {

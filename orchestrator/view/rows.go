@@ -107,7 +107,7 @@ func (r *Row) addAttempt(a *attempts.Attempt) {
 	}
 	if a.Result == attempts.ResultSuccess && (r.State == Done || r.State == Look) {
 		r.Since, r.Already = a.EndedAt, a.Receipt.AlreadyDone
-		r.NoProof = a.Receipt.Unproved()
+		r.NoProof = verdict.Unproved(a.Receipt)
 		r.Unproven = r.NoProof != ""
 		if r.Landed = a.Landed; a.Landed != "" {
 			r.LandedAt = a.EndedAt

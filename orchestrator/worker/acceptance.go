@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -165,7 +164,7 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 	}
 	base, known := f.OnBase[check.Key()]
 	run := verdict.Run{
-		Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet(), Crowded: after.Crowded, NoTest: after.NoTest,
+		Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet(), Crowded: after.Crowded, NoTest: after.Idle(first, check),
 	}
 	if known {
 		ac.compare(ctx, check, first, after, &run)
@@ -217,7 +216,6 @@ func (ac *acceptance) compare(ctx context.Context, check checks.Check, first che
 	base := ac.t.f.OnBase[check.Key()]
 	whose := checks.Attribution(base, *after)
 	run.Before, run.Alike = base.State(), whose == attempts.BrokenBefore
-	run.NoTest = run.NoTest && !(base.Red() && strings.ContainsAny(check.Run, "&;|\n")) // it may build what did not build
 	if run.Excused() && ac.worse(base, *after) && !ac.worse(first, base) && !ac.worse(base, first) &&
 		ac.t.run.checks.CannotRun(ctx, check, base.Run, ac.t.a.Base) == "" {
 		run.Before, run.Alike = "", false
