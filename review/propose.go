@@ -29,7 +29,7 @@ func Propose(findings []Raised, taken func(id string) bool) []epic.Task {
 		}
 		t := epic.Task{
 			ID: id, Title: cut(f.Issue, maxTitle), Description: description(f),
-			Kind: epic.KindBugfix, Priority: min(f.Severity.rank(), lowest), Criteria: []epic.Criterion{{Text: doneText(f)}},
+			Kind: epic.KindBugfix, Priority: min(f.Severity.rank(), lowest), Criteria: []epic.Criterion{{Text: cut(cmp.Or(line(f.Criterion), "Mended: "+f.Issue), maxDescription)}},
 		}
 		if p := path.Clean(strings.Trim(f.File, "`\"' ")); f.File != "" && plain(p) {
 			t.Files = []string{p}
@@ -56,11 +56,6 @@ func description(f Raised) string {
 		fmt.Fprintf(&b, "\nFound by %s.\n", line(strings.Join(f.By, ", ")))
 	}
 	return cut(strings.TrimSpace(b.String()), maxDescription)
-}
-
-// doneText returns text that says when the task is.
-func doneText(f Raised) string {
-	return cut(cmp.Or(line(f.Criterion), "Mended: "+f.Issue), maxDescription)
 }
 
 // plain reports whether a path is one of the repository's, and no pattern.

@@ -62,7 +62,7 @@ func ParseCommand(run string) Command {
 }
 
 // Runs reports whether a file is one of the command's scripts, in the root or in a folder that the command names.
-func (c *Command) Runs(p string) bool {
+func (c Command) Runs(p string) bool {
 	return slices.ContainsFunc(c.Scripts, func(s string) bool {
 		return s == p || slices.ContainsFunc(c.Words, func(dir string) bool { return path.Join(dir, s) == p })
 	})

@@ -3,10 +3,12 @@ package changes
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"relay/attempts/ledgersync"
 	"relay/epic"
@@ -46,7 +48,8 @@ type OldTests struct {
 // too. Tests that were only added to say no less than before.
 func findOld(ctx context.Context, d *Diff) error {
 	d.Old = OldTests{}
-	var rest, added []git.Change
+	var added []git.Change
+	scripts := sync.OnceValue(func() []string { return checkScripts(ctx, d) })
 	for _, n := range d.Names {
 		if d.either(n, Declared) {
 			continue
@@ -58,23 +61,13 @@ func findOld(ctx context.Context, d *Diff) error {
 			continue
 		}
 		ofChecks, err := judges(ctx, d, n, was)
-		switch {
-		case err != nil:
-			return err
-		case ofChecks:
+		if ofChecks || n.Code != "A" && ofCheck(was) && slices.Contains(scripts(), was) {
 			d.Old.Changed = append(d.Old.Changed, was)
 			d.Old.All = append(d.Old.All, slices.Compact([]string{was, n.Path})...)
-		case n.Code != "A" && ofCheck(was):
-			rest = append(rest, n)
+			err = errors.Join(err, scriptKept(ctx, d, n, was))
 		}
-	}
-	if len(rest) > 0 {
-		scripts := checkScripts(ctx, d)
-		for _, n := range rest {
-			if was := plaintext.FirstOf(n.From, n.Path); slices.Contains(scripts, was) {
-				d.Old.Changed = append(d.Old.Changed, was)
-				d.Old.All = append(d.Old.All, slices.Compact([]string{was, n.Path})...)
-			}
+		if err != nil {
+			return err
 		}
 	}
 	swaying, err := d.holding(ctx, d.Head, slices.Clone(added), "-E", "-e", sways.String(), "-e", rulesTests.String())
@@ -82,6 +75,33 @@ func findOld(ctx context.Context, d *Diff) error {
 		if setsUp.MatchString(n.Path) || slices.Contains(swaying, n) {
 			d.Old.Changed = append(d.Old.Changed, n.Path)
 		}
+	}
+	return err
+}
+
+// goesOn matches what can follow a command and does not hide that it failed.
+var goesOn = pattern.New(`^([^|;&#]|&&)*$`)
+
+// scriptKept tells of a script that a check runs by its name, that the task does not name, and that has lost a line or ends early now.
+func scriptKept(ctx context.Context, d *Diff, n git.Change, was string) error {
+	run := func(c epic.Check) bool { return ParseCommand(c.Run).Runs(was) }
+	named := strings.Contains(d.Task.Title+"\n"+d.Task.Description, path.Base(was))
+	if named || IsTest(was) && code.MatchString(was) || !ofCheck(path.Base(was)) || !slices.ContainsFunc(slices.Concat(d.Task.Checks, d.Plan.Checks), run) {
+		return nil
+	}
+	var less []string
+	err := d.changedLines(ctx, []string{was, n.Path}, func(line string) {
+		line = line[:1] + strings.TrimSpace(line[1:])
+		less = slices.DeleteFunc(less, func(gone string) bool {
+			more, kept := strings.CutPrefix(line, "+"+gone[1:])
+			return kept && goesOn.MatchString(more)
+		})
+		if endsEarly.MatchString(line) || line[0] == '-' && len(line) > 1 && !comment.MatchString(line) {
+			less = append(less, line)
+		}
+	})
+	if len(less) > 0 {
+		d.weak(n.Path, was, "is what a check runs, and may prove less now: "+plaintext.Capped(less[0], 100))
 	}
 	return err
 }
@@ -99,10 +119,9 @@ func judges(ctx context.Context, d *Diff, n git.Change, was string) (bool, error
 		return testPart(ctx, d.Repo, d.Base, was) != testPart(ctx, d.Repo, d.Head, n.Path), ctx.Err()
 	case hidden(was):
 		return !slices.ContainsFunc(checks, func(c epic.Check) bool { return strings.Contains(c.Run, path.Base(was)) }), nil
-	case n.Code != "A":
-		return false, nil
 	}
-	return slices.ContainsFunc(checks, func(c epic.Check) bool { return ParseCommand(c.Run).StandsIn(was) }), nil
+	standsIn := func(c epic.Check) bool { return ParseCommand(c.Run).StandsIn(was) }
+	return n.Code == "A" && slices.ContainsFunc(checks, standsIn), nil
 }
 
 // ofCheck reports whether a script, or what it reads in, belongs to a check by its name. Code may have a name that is nearly such.

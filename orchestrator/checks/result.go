@@ -50,6 +50,11 @@ func (r Result) State() verdict.State {
 	}
 }
 
+// Idle reports whether a check ran no test and did nothing else: one of several commands that failed before may build what did not build.
+func (r Result) Idle(before Result, of Check) bool {
+	return r.NoTest && !(before.Red() && strings.ContainsAny(of.Run, "&;|\n"))
+}
+
 // Unknown reports whether the result of a command is unknown: that proves nothing, and is not the agent's fault.
 func Unknown(r command.ShellReport) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
 

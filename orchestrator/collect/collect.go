@@ -328,7 +328,7 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []git.Change) error {
 		return err
 	}
 	if w.Empty {
-		w.Outside, w.Claimed = wk.Tree.Outside(), f.ClaimedFiles
+		w.Outside, w.Claimed, w.Absent = wk.Tree.Outside(), f.ClaimedFiles, wk.absent(ctx)
 		if !wk.Evidence.Task.HasChecks {
 			wk.LeftProtected()
 		}

@@ -49,7 +49,7 @@ func lookForUnasked(ctx context.Context, wk *Work, names []git.Change) error {
 // findJunk finds products of tools and large files that the commits add.
 func findJunk(ctx context.Context, wk *Work, names []git.Change) error {
 	added := each.Where(names, func(n git.Change) (string, bool) {
-		return n.Path, n.Code != "D" && n.Code != "T" && !strings.Contains(n.Path, "\n") && !asked(&wk.Attempt.Task, n.Path)
+		return n.Path, n.Code == "A" && !strings.Contains(n.Path, "\n") && !asked(&wk.Attempt.Task, n.Path)
 	})
 	if len(added) == 0 {
 		return nil
@@ -60,14 +60,8 @@ func findJunk(ctx context.Context, wk *Work, names []git.Change) error {
 		return err
 	}
 	sizes := strings.Split(string(out), "\n")
-	isNew := func(p string) bool {
-		return slices.ContainsFunc(names, func(n git.Change) bool { return n.Path == p && n.Code == "A" })
-	}
 	for i, p := range added {
 		size, _ := strconv.ParseInt(sizes[min(i, len(sizes)-1)], 10, 64) // a missing object has none
-		if !isNew(p) {
-			continue
-		}
 		name := worktree.Product(p)
 		if large := tooLarge(wk, size); name == "" && large != "" {
 			name = p + large
@@ -88,11 +82,10 @@ var (
 )
 
 // reviewed returns the files that a review changes and does not name, but for new documents.
-func reviewed(t *epic.Task, names []git.Change) (list []string) {
-	list = each.Where(names, func(n git.Change) (string, bool) {
+func reviewed(t *epic.Task, names []git.Change) []string {
+	return each.Where(names, func(n git.Change) (string, bool) {
 		return n.Path, t.Kind == epic.KindReview && !asked(t, n.Path) && (n.Code != "A" || !document.MatchString(n.Path))
 	})
-	return list
 }
 
 // onlyDocuments reports whether an attempt has changed only files that people read, and its task, which is not a review, neither asks for
@@ -101,6 +94,22 @@ func onlyDocuments(t *epic.Task, names []git.Change) bool {
 	return len(t.Criteria) == 0 && !documents.MatchString(t.Title+"\n"+t.Description+"\n"+strings.Join(t.Files, "\n")) &&
 		t.Kind != epic.KindReview && !slices.ContainsFunc(names, func(n git.Change) bool {
 		return !document.MatchString(n.Path) || changes.IsCode(n) || asked(t, n.Path)
+	})
+}
+
+// removes matches what a task says that asks for a file to go, or to be somewhere else.
+var removes = pattern.New(`(?i)\b(remov|delet|drop|renam|mov(e|ing)\b|get rid|obsolete|unused|clean|stop|no longer|without|replac|merge|inline)`)
+
+// absent lists the files that the task names and that are nowhere, if it has no checks that would show them and asks for none to go.
+func (wk *Work) absent(ctx context.Context) []string {
+	t := &wk.Attempt.Task
+	if len(t.Checks) > 0 || removes.MatchString(t.Title+"\n"+t.Description) {
+		return nil
+	}
+	return each.Where(t.Files, func(p string) (string, bool) {
+		anywhere := ":(top,glob)**/" + strings.TrimSuffix(p, "/")
+		there, err := wk.Repo.Run(ctx, git.Call{Args: []string{"ls-files", "--cached", "--others", "--", ":(top,literal)" + p, anywhere, anywhere + "/**"}})
+		return p, err == nil && len(there) == 0 && !strings.ContainsAny(p, "*?[{")
 	})
 }
 

@@ -74,6 +74,8 @@ func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 		u.Kind, u.Text = Completed, ended.Receipt.Summary
 		if ended.Receipt.AlreadyDone {
 			u.Text = strings.TrimSuffix("it was done already: "+u.Text, ": ")
+		} else if why := verdict.Unproved(ended.Receipt); why != "" && len(ended.Receipt.Checks) > 0 {
+			u.Text = strings.TrimSuffix("unverified, as "+why+": "+u.Text, ": ")
 		}
 	case after.Stopped && c.stopped(a.Task.ID):
 		u.Kind = Stopped

@@ -43,14 +43,10 @@ func mirrorOne(path, rel, target string, d fs.DirEntry, copy func(path, rel, tar
 			return err
 		}
 		return os.Symlink(dest, target)
-	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"), sampleHook(rel):
+	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"), strings.HasSuffix(rel, ".sample") && filepath.Base(filepath.Dir(rel)) == "hooks":
 		return nil // a socket of git's fsmonitor, for one
 	}
 	return copy(path, rel, target)
-}
-
-func sampleHook(rel string) bool {
-	return strings.HasSuffix(rel, ".sample") && filepath.Base(filepath.Dir(rel)) == "hooks"
 }
 
 // inObjects reports whether a file below .git never changes once it is there: an object or a pack, of this repository,

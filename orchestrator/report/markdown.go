@@ -18,6 +18,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/verdict"
 	"relay/orchestrator/view"
 	"relay/review"
 )
@@ -76,7 +77,7 @@ func Functions() template.FuncMap {
 	return template.FuncMap{
 		"because": plaintext.Because, "count": plaintext.Count, "some": plaintext.Some, "word": plaintext.ShellWord, "fit": plaintext.Fit,
 		"used": used, "usage": UsageText, "charged": ChargeText, "newest": newest, "headline": Headline, "exit": plaintext.ExitText,
-		"refused": engine.RefusedWords,
+		"refused": engine.RefusedWords, "unproved": verdict.Unproved,
 		"spaced":  func(word any) string { return strings.ReplaceAll(fmt.Sprint(word), "_", " ") },
 		"command": func(typed, what string) []view.Command { return []view.Command{{Type: typed, For: what}} },
 		"first":   func(list any, most int) any { return cut(list, 0, most) },

@@ -108,6 +108,7 @@ type Task struct {
 	Head       string          `json:"head,omitempty"`
 	Landed     string          `json:"landed,omitempty"` // commit of the branch that holds it
 	Unverified bool            `json:"unverified,omitempty"`
+	NoProof    string          `json:"-"`                      // why it is unverified
 	Already    bool            `json:"already_done,omitempty"` // before any attempt, as its checks and its agent say
 	Gate       *attempts.Gate  `json:"gate,omitempty"`
 	Looks      []attempts.Look `json:"looks,omitempty"`       // completed, and a person has to look at this

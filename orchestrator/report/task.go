@@ -43,7 +43,8 @@ func (m *builder) addAttempts(one *Task, t *epic.Task, rec *attempts.TaskRecord)
 		if a.Result == attempts.ResultSuccess && rec.Completed {
 			one.Base, one.Head, one.Landed = a.Base, a.Head, a.Landed
 			one.Already = a.Receipt.AlreadyDone
-			one.Unverified = len(a.Receipt.Checks) == 0 && a.Receipt.Verdict == ""
+			one.NoProof = verdict.Unproved(a.Receipt)
+			one.Unverified = one.NoProof != ""
 		}
 		if m.inTheseRuns(a) {
 			one.Touched = true

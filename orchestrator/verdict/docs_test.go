@@ -60,6 +60,7 @@ const docLooks = `Work that lands may need a look: relay saw something in it and
 ` + "`relay status`" + ` and the report list it first, and the run exits with code 3. ` + "`relay retry TASK`" + ` repeats the task.
 At the end of a run, relay tries work whose checks pass without its code again on all that has landed, and drops the look if checks fail
 by then.
+Of such work, and of work that nothing proved, ` + "`relay show`" + ` says "accepted" in place of "proved".
 
 `
 

@@ -118,6 +118,7 @@ type Work struct {
 	Further       bool     `json:"further,omitempty"`        // it differs from that of the attempt that this one went on from; without one, from the base
 	AsJudged      string   `json:"as_judged,omitempty"`      // nothing has changed since the reviewers found this
 	Claimed       []string `json:"claimed,omitempty"`        // with Empty: files that the agent claims to have changed
+	Absent        []string `json:"absent,omitempty"`         // with Empty: files that a task without checks of its own names, and that are not there
 	DeletedTests  []string `json:"deleted_tests,omitempty"`  // that the task does not name
 	Weaker        []string `json:"weaker,omitempty"`         // tests that prove less than before, in words
 	Theirs        bool     `json:"theirs,omitempty"`         // a person has committed after the run was killed
@@ -160,7 +161,7 @@ type Run struct {
 	CannotRun string `json:"cannot_run,omitempty"` // why it cannot run at all, whatever an agent does
 	Changed   string `json:"changed,omitempty"`    // a protected file that decides checks, changed while it ran and not on the base
 	LeftOut   string `json:"left_out,omitempty"`   // a file that relay did not commit, which the output names
-	NoTest    bool   `json:"no_test,omitempty"`    // its output says that it ran no test
+	NoTest    bool   `json:"no_test,omitempty"`    // its output says that it ran no test, and it did not fail before, or is a single command
 	Alone     bool   `json:"alone,omitempty"`      // no other attempt was at work while it ran
 	Crowded   bool   `json:"crowded,omitempty"`    // it was repeated beside other checks, and failed again
 }

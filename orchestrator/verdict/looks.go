@@ -43,7 +43,8 @@ var looks = []look{
 	{
 		Cause: "tests prove less", Approval: true,
 		Seen: "tests that the work changes assert less or are skipped, a new one can change the result of others, " +
-			"other code asks whether tests run or can end them, or a check runs fewer tests",
+			"other code asks whether tests run or can end them, a check runs fewer tests, " +
+			"or a script that a check runs, and that the task does not name, has lost lines or ends early",
 		found: func(e *Evidence) []string { return slices.Concat(e.Work.Weaker, e.Checks.Fewer) },
 	},
 	{
@@ -76,7 +77,7 @@ var looks = []look{
 	},
 	{
 		Cause: "proved nothing", Approval: true,
-		Seen: "no check failed before the work, and the task's checks, or the epic's if it has none, ran no test; or all checks pass too " +
+		Seen: "the task's checks, or the epic's if it has none, ran no test, and none that is more than one command failed before the work; or all checks pass too " +
 			"without the content of the code that the work changes; or it changes only documents that the task does not ask for",
 		found: provedNothing,
 	},
@@ -99,6 +100,9 @@ var looks = []look{
 			if !e.DoneAlready() {
 				return nil
 			}
+			if !slices.ContainsFunc(e.Checks.Runs, func(r Run) bool { return !r.OfEpic }) {
+				return []string{"nothing was changed, and it has no check of its own: its agent says that it was done already"}
+			}
 			if e.Panel.Approved {
 				return []string{"nothing was changed, as its checks and reviewers say that it was done already"}
 			}
@@ -119,14 +123,24 @@ func provedNothing(e *Evidence) []string {
 		return []string{"its checks pass too with " + plaintext.Listed(e.Old.Blind) + " emptied: they prove nothing of this work"}
 	case e.Work.Documents && len(e.Checks.Runs) > 0 && !red:
 		return []string{"it changes only documents, which the task does not ask for: the checks prove nothing of it"}
-	}
-	if e.Task.Verify && e.Work.Empty && len(runs) == 0 {
+	case e.Task.Verify && e.Work.Empty && len(runs) == 0:
 		return []string{"neither the task nor the epic has a check that verifies it"}
-	}
-	if len(runs) == 0 || slices.ContainsFunc(runs, func(r Run) bool { return !r.NoTest || r.Before == Red }) {
+	case len(runs) == 0 || slices.ContainsFunc(runs, func(r Run) bool { return !r.NoTest }):
 		return nil
 	}
 	return []string{runs[0].Name + " passes and ran no test: it proves nothing of this work"}
+}
+
+// Unproved says why nothing has proved work that landed; "": a check or a reviewer has.
+func Unproved(r attempts.Receipt) string {
+	passed := func(c attempts.CheckRun) bool { return c.ExitCode == 0 && c.Phase != attempts.PhaseBaseline }
+	switch {
+	case r.Verdict != "" || slices.ContainsFunc(r.Checks, passed):
+		return ""
+	case slices.ContainsFunc(r.Checks, attempts.CheckRun.FailedOnWork):
+		return "its checks fail as they did before it"
+	}
+	return "neither a check nor a reviewer proved it"
 }
 
 // Looks returns what a person has to look at in work that lands.

@@ -95,7 +95,19 @@ func TestLooks(t *testing.T) {
 			"",
 		},
 		{
-			func(e *Evidence) { e.Work.Empty = true },
+			func(e *Evidence) {
+				e.Checks.Runs = []Run{{Name: "go test ./slug/", Is: Passed, Before: Red, NoTest: true}, {Name: "all", OfEpic: true, Is: Passed}}
+			},
+			attempts.Look{Cause: "proved nothing", Text: "go test ./slug/ passes and ran no test: it proves nothing of this work"},
+			"",
+		},
+		{
+			func(e *Evidence) { e.Work.Empty, e.Checks.Runs = true, []Run{{Name: "all", OfEpic: true, Is: Passed}} },
+			attempts.Look{Cause: "done already", Text: "nothing was changed, and it has no check of its own: its agent says that it was done already"},
+			"nothing was changed, and it has no check of its own: its agent says that it was done already",
+		},
+		{
+			func(e *Evidence) { e.Work.Empty, e.Checks.Runs = true, []Run{{Name: "make test", Is: Passed}} },
 			attempts.Look{Cause: "done already", Text: "nothing was changed, as its checks say that it was done already"},
 			"nothing was changed, as its checks and reviewers say that it was done already",
 		},

@@ -350,13 +350,14 @@ var workRows = []row{
 	},
 	{
 		Cause: "nothing done", Outcome: attempts.Agent, Category: attempts.NoChange, Next: Retry,
-		Seen:  "the agent claims success without a change; it names files that it changed, no check would show the work, or one fails",
+		Seen: "the agent claims success without a change; it names files that it changed, no check would show the work, or one fails; " +
+			"or a file that a task without checks of its own names, and does not ask to remove, is not there",
 		needs: []Part{Turn, Worked},
 		holds: func(e *Evidence) bool {
 			if !e.Work.Empty || e.Task.MayBeNothing || e.End.NoResult || e.Work.Unattributed {
 				return false
 			}
-			return !e.Task.HasChecks || len(e.Work.Claimed) > 0 || notDone(e) != ""
+			return !e.Task.HasChecks || len(e.Work.Claimed)+len(e.Work.Absent) > 0 || notDone(e) != ""
 		},
 		words: func(e *Evidence) string {
 			why := "the agent claims success, but nothing has changed"
@@ -365,6 +366,8 @@ var workRows = []row{
 				why += ", and " + red
 			} else if len(e.Work.Claimed) > 0 {
 				why += "; it claims to have changed " + plaintext.Listed(e.Work.Claimed)
+			} else if len(e.Work.Absent) > 0 {
+				why += ", and the task's " + plaintext.Listed(e.Work.Absent) + plaintext.Verb(len(e.Work.Absent), " does not exist", " do not exist")
 			}
 			return why
 		},

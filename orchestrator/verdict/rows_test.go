@@ -233,6 +233,10 @@ var workCases = []rowCase{
 		worked(Work{Empty: true, Claimed: []string{"mw.py"}}),
 		Ruling{"nothing done", attempts.Agent, attempts.NoChange, "", false, Retry, "the agent claims success, but nothing has changed; it claims to have changed mw.py", ""},
 	},
+	{
+		worked(Work{Empty: true, Absent: []string{"docs/format.md"}}),
+		Ruling{"nothing done", attempts.Agent, attempts.NoChange, "", false, Retry, "the agent claims success, but nothing has changed, and the task's docs/format.md does not exist", ""},
+	},
 	{ // only the epic's checks could say that it is done
 		func(e *Evidence) {
 			e.Work.Empty = true

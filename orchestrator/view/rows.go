@@ -107,7 +107,8 @@ func (r *Row) addAttempt(a *attempts.Attempt) {
 	}
 	if a.Result == attempts.ResultSuccess && (r.State == Done || r.State == Look) {
 		r.Since, r.Already = a.EndedAt, a.Receipt.AlreadyDone
-		r.Unproven = len(a.Receipt.Checks) == 0 && a.Receipt.Verdict == ""
+		r.NoProof = verdict.Unproved(a.Receipt)
+		r.Unproven = r.NoProof != ""
 		if r.Landed = a.Landed; a.Landed != "" {
 			r.LandedAt = a.EndedAt
 		}
@@ -164,7 +165,7 @@ func (b *Builder) explain(r *Row, i int, rec *attempts.TaskRecord) {
 			r.Why = "continues with your answer"
 		}
 	case Done:
-		if r.Why = "neither a check nor a reviewer proved it"; r.Already {
+		if r.Why = r.NoProof; r.Already {
 			r.Why = "it was done already"
 		}
 	default:
@@ -269,7 +270,7 @@ func tellingOf(r *attempts.Receipt) (lines []string) {
 			}
 		}
 	}
-	if len(lines) == 0 {
+	if len(lines) == 0 || r.ErrorCategory == attempts.NoChange { // whatever a check says of nothing
 		lines = oneLine(r.ErrorSummary)
 	}
 	lines = slices.Compact(lines)

@@ -228,6 +228,7 @@ type Row struct {
 	LandedAt time.Time       `json:"landed_at,omitzero"` // zero: nothing of it has landed
 	Already  bool            `json:"already,omitempty"`  // done without a change: its checks passed before
 	Unproven bool            `json:"unproven,omitempty"` // done, but neither check nor reviewer proved it
+	NoProof  string          `json:"-"`                  // why
 	person   bool            // only a person can do it
 	Looks    []attempts.Look `json:"looks,omitempty"` // what a person has to look at
 }

@@ -76,6 +76,8 @@ type finished struct {
 	Request     *pullRequest       `json:"pull_request,omitempty"`
 	Ticked      []planning.Ticked  `json:"ticked,omitempty"`
 	ExitCode    int                `json:"exit_code"`
+
+	Unverified []*status.Task `json:"unverified,omitempty"` // those of Landed that nothing proved
 }
 
 // finishing is one relay finish under way.
@@ -164,7 +166,7 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 		f.answer.Undo = s.Undo()
 	}
 	report := status.New(f.plan, f.view, f.project.Config.Relay.MaxAttemptsPerTask, false)
-	f.answer.Judged, f.answer.Regressions = report.Judged, report.Regressions
+	f.answer.Judged, f.answer.Regressions, f.answer.Unverified = report.Judged, report.Regressions, report.Unproved()
 	for _, t := range report.Tasks {
 		if t.Status == attempts.Completed {
 			f.answer.Landed = append(f.answer.Landed, t.ID)
@@ -243,6 +245,7 @@ func (f *finishing) text() {
 	if len(a.Landed) > 0 {
 		fmt.Fprintln(w, "in it: "+terminal.Hang(plaintext.Some(a.Landed, status.MaxTasks), l.Width, "       "))
 	}
+	l.Print(w, "", "unproved", a.Unverified)
 	var in, out []*status.Task
 	for i := range a.Open {
 		if t := &a.Open[i]; slices.Contains(a.Again, t.ID) {

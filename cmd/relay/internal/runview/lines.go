@@ -131,7 +131,7 @@ func attemptText(u decide.Update) string {
 // nextText returns text that says whether a task is tried again that failed.
 func nextText(u decide.Update) string {
 	if u.Spent {
-		return "tried again only after other work lands"
+		return "no attempt is left unless other work lands first"
 	}
 	return "will be tried again"
 }

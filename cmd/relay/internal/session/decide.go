@@ -175,7 +175,8 @@ func Retry(o Decision, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]att
 	stays := ""
 	rec := l.Record(t.ID)
 	said := o.Reason != "" || slices.ContainsFunc(rec.Answers, func(a attempts.Answer) bool { return a.After == len(rec.Attempts) })
-	if rec.Completed && !said {
+	changed := slices.ContainsFunc(rec.Attempts, func(a attempts.Attempt) bool { return a.Head != a.Base })
+	if rec.Completed && !said && changed {
 		stays = "\nits commits stay: revert them or change the task in epic.yml, or the agent finds nothing to do"
 	}
 	if n := len(events) - 1; n > 0 {

@@ -164,8 +164,11 @@ func (s *Report) HasWork() bool {
 	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.Needs) > 0
 }
 
-// Unproved counts the completed tasks that neither a check nor a reviewer proved.
-func (s *Report) Unproved() int { return len(s.pick(func(t *Task) bool { return t.Unverified })) }
+// Unproved lists the completed tasks that neither a check nor a reviewer proved.
+func (s *Report) Unproved() []*Task { return s.pick(func(t *Task) bool { return t.Unverified }) }
+
+// Looking returns the completed tasks that a person has to look at.
+func (s *Report) Looking() []*Task { return s.pick(func(t *Task) bool { return len(t.Looks) > 0 }) }
 
 // Asking returns the tasks with open questions that do not wait for the answer.
 func (s *Report) Asking() []*Task {
@@ -226,8 +229,7 @@ func (r *Run) GoesOn(now time.Time) bool {
 
 // Ending says in words how the newest run has ended.
 func (s *Report) Ending() string {
-	looks := s.pick(func(t *Task) bool { return len(t.Looks) > 0 })
-	said := report.Ended(decide.EndReason(s.Run.Reason), *s.Run.ExitCode, len(looks))
+	said := report.Ended(decide.EndReason(s.Run.Reason), *s.Run.ExitCode, len(s.Looking()))
 	if code := *s.Run.ExitCode; code != 0 {
 		said += fmt.Sprintf(" (exit code %d)", code)
 	}
