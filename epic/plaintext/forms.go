@@ -59,8 +59,8 @@ var words = []string{
 // mildest is the rank of what is milder than a failure.
 const mildest = 100
 
-// milder is of no failure where there is one.
-var milder = pattern.New(`: (?:warning|note|info): |^\d+:\d+\s+warning\s|^(?i:warning|warn)\b[^!]*$`)
+// milder is of no failure where there is one, or names a test of unittest, which prints the failure as well.
+var milder = pattern.New(`: (?:warning|note|info): |^\d+:\d+\s+warning\s|^(?i:warning|warn)\b[^!]*$|^ERROR: \w+ \(`)
 
 // rankOf returns the rank of a line, 0 for one that tells nothing.
 func rankOf(text string) int {

@@ -118,13 +118,21 @@ type listRun struct {
 	room Room
 	at   checks.Location
 	tr   *Trouble
+
+	installs string // the command that has installed what a check lacked; "": none did
 }
 
 // result runs check i, again if one failure of it is not believed, and sees whether it fails for what the sandbox refuses.
 func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	check := l.q.Checks[i]
 	r, err := l.Checks.Run(ctx, l.at, check)
-	if err == nil && ctx.Err() == nil && r.Red() && l.q.From != "" && (l.q.Red == nil || !l.q.Red(check, r)) {
+	if err == nil && r.Red() && l.installs == "" && l.Trials != nil && l.q.Commit != l.Trials.Mine {
+		_, l.installs = l.Checks.Uninstalled(ctx, check, r.Run, l.q.Commit, l.at.Dir)
+		if err = l.install(ctx); err == nil && l.installs != "" && !l.tr.Any() {
+			r, err = l.Checks.Run(ctx, l.at, check)
+		}
+	}
+	if err == nil && ctx.Err() == nil && r.Red() && !l.tr.Any() && l.q.From != "" && (l.q.Red == nil || !l.q.Red(check, r)) {
 		r, err = l.again(ctx, i, r)
 	}
 	if err == nil {
@@ -163,6 +171,15 @@ func (l *listRun) refused(ctx context.Context, i int, r *checks.Result) (err err
 	return err
 }
 
+// install installs in the checkout what a check of the list has lacked there: a dependency that agents' work has added.
+func (l *listRun) install(ctx context.Context) error {
+	if l.installs == "" {
+		return nil
+	}
+	s := setUp{Benches: l.Trials, at: l.at, ofEpic: l.q.OfEpic(), role: sandbox.SetUpFor, tr: l.tr}
+	return s.Tools.RunForUser(func() error { return s.commands(ctx, []string{l.installs}) })
+}
+
 // again repeats check i, which has failed, in the room made new and behind the checks before it: what these make may be what it needs, and
 // what its first run left does not decide.
 func (l *listRun) again(ctx context.Context, i int, first checks.Result) (r checks.Result, err error) {
@@ -170,6 +187,9 @@ func (l *listRun) again(ctx context.Context, i int, first checks.Result) (r chec
 		return first, err
 	}
 	if l.at, err = l.room.Enter(ctx, l.tr); err != nil || l.tr.Any() {
+		return first, err
+	}
+	if err := l.install(ctx); err != nil || l.tr.Any() {
 		return first, err
 	}
 	for _, check := range checks.On(checks.OnAgain, l.q.Checks[:i]) {

@@ -99,8 +99,13 @@ func (s *setUp) run(ctx context.Context) error {
 	if err := s.put(ctx, s.at, s.tr); err != nil || s.tr.Any() {
 		return err
 	}
+	return s.commands(ctx, s.Checks.Options.Worktree.Setup)
+}
+
+// commands runs commands, until one fails.
+func (s *setUp) commands(ctx context.Context, lines []string) error {
 	o := s.Checks.Options
-	for i, line := range o.Worktree.Setup {
+	for i, line := range lines {
 		req := command.ShellRequest{
 			Mark: s.at.Attempt.Mark(), Role: s.role, Allow: s.at.Allow, Dir: s.at.Dir, Run: line,
 			Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)), Wall: o.Worktree.SetupWall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,

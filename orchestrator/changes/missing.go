@@ -41,13 +41,14 @@ var noRun = []struct {
 	{MissingProgram, true, pattern.New(`(?:^|: )[‘']?([^\s:’']+)[’']?: No such file or directory$`)},
 	{MissingFile, false, pattern.New(`^\S*sh: \d+: (?:\.: )?cannot open ([^\s:]+)(?:: No such file)?$`)},
 	{MissingFile, false, pattern.New(`^\S*bash: (?:line \d+: )?([^\s:]+): No such file or directory$`)},
-	{MissingFile, false, pattern.New(`(?:^|: )([^\s:]*\.env): No such file or directory$`)},
-	{MissingFile, false, pattern.New(`^node: ([^\s:]+): not found$`)},         // --env-file
-	{MissingFile, false, pattern.New(`[Ff]ailed opening required '([^']+)'`)}, // php
+	{MissingFile, false, pattern.New(`(?:^|[: ])'?([^\s:']*\.env): [Nn]o such file or directory$`)}, // a shell, go
+	{MissingFile, false, pattern.New(`[Nn]o such file or directory(?::|, open) '([^']*\.env)'`)},    // python, node
+	{MissingFile, false, pattern.New(`^node: ([^\s:]+): not found$`)},                               // --env-file
+	{MissingFile, false, pattern.New(`[Ff]ailed opening required '([^']+)'`)},                       // php
 	{MissingProgram, false, pattern.New(`npx canceled due to missing packages and no YES option: \["([^"@]+)@?[^"]*"\]`)},
 	{MissingFile, false, pattern.New(`: can't open file '([^']+)': \[Errno 2\]`)},
 	{MissingTool, false, pattern.New(`^\S*python[\d.]*: No module named '?([\w.]+)'?$`)},
-	{MissingModule, false, pattern.New(`^ModuleNotFoundError: No module named '([\w.]+)'`)},
+	{MissingModule, false, pattern.New(`^(?:E +)?ModuleNotFoundError: No module named '([\w.]+)'`)},
 	{MissingModule, false, pattern.New(`: no required module provides package ([^;\s]+)`)}, // go
 	{MissingModule, false, pattern.New(`Cannot find (?:module|package) '([^']+)'`)},
 }

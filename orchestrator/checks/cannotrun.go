@@ -34,7 +34,7 @@ func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckR
 	case changes.MissingFile, changes.NotExecutable:
 		why = whyFile(f, what)
 	case changes.MissingModule, changes.MissingTool:
-		why = whyModule(f, what)
+		why, _ = whyModule(f, what, "")
 	}
 	if why == "" {
 		return ""
@@ -42,14 +42,17 @@ func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckR
 	return check.Name + " cannot run: " + why
 }
 
-// Uninstalled returns text that says which module a check lacks that the work has made a dependency, and what a person can set: nothing
-// installs it in task checkouts. It is "" where set-up commands may do that.
-func (r *Runner) Uninstalled(ctx context.Context, check Check, run attempts.CheckRun, head string) string {
+// Uninstalled returns text that says which dependency of a commit a check lacks, and what a person can set, and a command that installs it
+// in the checkout in root; "": relay does not know one. Both are "" where set-up commands may do that.
+func (r *Runner) Uninstalled(ctx context.Context, check Check, run attempts.CheckRun, commit, root string) (why, install string) {
 	what := changes.FindMissing(run)
-	if what.Kind != changes.MissingModule || len(r.Options.Worktree.Setup) > 0 {
-		return ""
+	if what.Kind != changes.MissingModule && what.Kind != changes.MissingProgram || len(r.Options.Worktree.Setup) > 0 {
+		return "", ""
 	}
-	return whyModule(newFinder(ctx, r, check, head), what)
+	if why, install = whyModule(newFinder(ctx, r, check, commit), what, root); install == "" && strings.Contains(what.Name, ".") {
+		return "", "" // a part of a python module that is installed
+	}
+	return why, install
 }
 
 // HoldBack returns why a task waits before its agent begins: a check of it cannot run at all, whatever the agent does, or one of the epic
@@ -90,20 +93,15 @@ func (r *Runner) Unready(ctx context.Context, check Check, run attempts.CheckRun
 	if line := shellMistake.FindString(run.Tail); line != "" && run.ExitCode != 0 {
 		return check.Name + " cannot run, the shell cannot read it: " + plaintext.Line(line)
 	}
-	switch what.Kind {
-	case changes.MissingFile, changes.NotExecutable:
+	if what.Kind == changes.MissingFile || what.Kind == changes.NotExecutable {
 		name := f.inside(what.Name)
 		if slices.ContainsFunc(f.dirs, func(dir string) bool { return f.declared(path.Join(dir, name)) }) {
 			return ""
 		}
 		return check.Name + " cannot run: there is no " + name + ", and no task names it under its files"
-	case changes.MissingProgram:
-		if f.declared(what.Name) {
-			return ""
-		}
-	default: // nothing is known to be missing
 	}
-	if run.ExitCode == 126 || run.ExitCode == 127 {
+	planned := what.Kind == changes.MissingProgram && f.declared(what.Name)
+	if !planned && (run.ExitCode == 126 || run.ExitCode == 127) {
 		return check.Name + " cannot run: " + runners.DescribeExit(process.Exit{Code: run.ExitCode})
 	}
 	return ""

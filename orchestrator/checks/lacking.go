@@ -78,7 +78,7 @@ func whyProgram(f finder, name, check string) string {
 		return ""
 	}
 	if in := inEnvironment(f, name); in != "" && f.apart {
-		return fmt.Sprintf("the program %s is not on the PATH: write %s in the check, with %s, or start relay with that environment activated", name, in, advice(f.topIgnored(in)))
+		return fmt.Sprintf("the program %s is not on the PATH: write %s in the check, or start relay with that environment activated", name, in)
 	}
 	return fmt.Sprintf("the program %s is not on the PATH: install it, or add its folder to the PATH that relay is started with", name)
 }
@@ -156,28 +156,42 @@ func (f finder) topIgnored(in string) string {
 	return ""
 }
 
-// whyModule is about a package of node or python.
-func whyModule(f finder, what changes.Missing) string {
+// installer is a command that installs what a folder's manifest names, and keeps what is installed, where there is a file.
+type installer struct{ lock, command string }
+
+var installers = []installer{
+	{"pnpm-lock.yaml", "CI=true pnpm install --frozen-lockfile"}, {"bun.lock", "bun install --frozen-lockfile"}, {"yarn.lock", "yarn install"},
+	{"package.json", "npm install --no-save --no-audit --no-fund"},
+}
+
+// whyModule is about a package of node or python. For one of node that a manifest names it also returns the command that installs it in the
+// checkout in root, unless a link leads out of that.
+func whyModule(f finder, what changes.Missing, root string) (why, install string) {
 	for _, dir := range f.dirs {
 		pkg := packageOf(what.Name)
-		if in := path.Join(dir, "node_modules", pkg); f.users(in) && f.apart {
-			return whyIgnored(f, in)
+		if in := path.Join(dir, "node_modules", pkg); f.users(in) && f.apart && !f.provided(in) {
+			return whyIgnored(f, in), ""
 		} else if f.users(in) {
-			return ""
+			return "", ""
 		}
 		for _, file := range []string{path.Join(dir, "package.json"), path.Join(dir, "package-lock.json")} { // this one has workspaces, too
 			if text := f.text(file); strings.Contains(text, `"`+pkg+`":`) || strings.Contains(text, `"node_modules/`+pkg+`":`) {
-				return whyUninstalled(f, pkg, file)
+				_, err := os.Readlink(filepath.Join(root, dir, "node_modules")) // of a link
+				i := slices.IndexFunc(installers, func(i installer) bool { return f.committed(path.Join(dir, i.lock)) })
+				if i >= 0 && err != nil {
+					install = strings.TrimPrefix("cd "+dir+" && ", "cd . && ") + installers[i].command
+				}
+				return whyUninstalled(f, pkg, file), install
 			}
 		}
 		if why := whyRequired(f, dir, what.Name); why != "" {
-			return why
+			return why, ""
 		}
 	}
 	if what.Kind == changes.MissingTool && slices.Contains(pythonTools, what.Name) {
-		return fmt.Sprintf("the python module %s is not installed: pip install %s", what.Name, what.Name)
+		why = fmt.Sprintf("the python module %s is not installed: pip install %s", what.Name, what.Name)
 	}
-	return ""
+	return why, ""
 }
 
 // packageOf returns the package that a module of node is in.
@@ -239,8 +253,8 @@ func (f finder) declared(name string) bool {
 	for i := range f.r.Options.Epic.Tasks {
 		for _, file := range f.r.Options.Epic.Tasks[i].Files {
 			base := path.Base(file)
-			if pattern.Covers(file, name) || base == name || strings.TrimSuffix(base, path.Ext(base)) == name || strings.Contains(file,
-				"/"+name+"/") {
+			if pattern.Covers(file, name) || base == name || strings.TrimSuffix(base, path.Ext(base)) == name ||
+				strings.Contains(file, "/"+name+"/") {
 				return true
 			}
 		}
@@ -272,10 +286,7 @@ func (f finder) isFolder(in string) bool {
 func (f finder) committed(in string) bool { return f.git("cat-file", "-e", f.base+":"+in) }
 
 func (f finder) text(in string) string {
-	out, err := f.r.Home.Run(f.ctx, git.Call{Args: []string{"show", f.base + ":" + in}, Limit: 1 << 20})
-	if err != nil {
-		return ""
-	}
+	out, _ := f.r.Home.Run(f.ctx, git.Call{Args: []string{"show", f.base + ":" + in}, Limit: 1 << 20}) // nothing, if it is not there
 	return string(out)
 }
 
@@ -286,12 +297,9 @@ func (f finder) git(args ...string) bool {
 
 // inEnvironment returns the path of a program that is not on the PATH in a virtual environment of the user's, or "".
 func inEnvironment(f finder, name string) string {
-	if strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/*?") {
-		return ""
-	}
 	for _, dir := range f.dirs {
 		for _, environment := range []string{".venv", "venv"} {
-			if in := path.Join(dir, environment, "bin", name); f.users(in) && f.lacks(in) && !f.onPath(name) {
+			if in := path.Join(dir, environment, "bin", name); f.users(in) && !f.onPath(name) {
 				return in
 			}
 		}

@@ -74,7 +74,8 @@ const docGates = `If the row does not gate the task, relay checks these in order
 
 At the start of a run relay lifts ` + "`max_attempts_exceeded`, `repeated_failure` and `infrastructure`" + ` if the integration branch is not where
 the task's last attempt began. The task gets one attempt beyond its limit, within its budget. The gate stays if the limit is one attempt, if
-that extra attempt is used, or if the work waits for its review.
+that extra attempt is used, or if the work waits for its review. Each run lifts the gate of a task that waited for what its check lacks, and
+looks again before any agent works.
 
 `
 

@@ -159,6 +159,7 @@ type Run struct {
 	How       string `json:"how,omitempty"`        // it ended, with the lines that say why
 	Short     string `json:"short,omitempty"`      // the same in fewer words
 	CannotRun string `json:"cannot_run,omitempty"` // why it cannot run at all, whatever an agent does
+	Lacks     string `json:"lacks,omitempty"`      // a dependency that the work has added and that is not installed: what to set
 	Changed   string `json:"changed,omitempty"`    // a protected file that decides checks, changed while it ran and not on the base
 	LeftOut   string `json:"left_out,omitempty"`   // a file that relay did not commit, which the output names
 	NoTest    bool   `json:"no_test,omitempty"`    // its output says that it ran no test, and it did not fail before, or is a single command

@@ -168,14 +168,18 @@ const mostReopened = 10
 
 // Reopens returns why relay lifts a gate of an earlier run, unless [GateBefore] still gates the task; "": it does not. The gate depends on
 // the base, and tip is another one than that of the task's last attempt, or on what the sandbox refused the command that gated it, and that
-// is allowed now. Other gates, and work that waits for its review, depend on neither.
+// is allowed now. A gate for what a check lacked before any agent is lifted by each run. Other gates, and work that waits for its review,
+// depend on none of these.
 func Reopens(rec attempts.TaskRecord, tip string, allowed func(refused []string) bool) string {
 	k := len(rec.Attempts)
-	if rec.Gate == nil || k == 0 || k >= mostReopened {
+	if rec.Gate == nil || k == 0 {
 		return ""
 	}
 	last, reasons := rec.Attempts[k-1], []attempts.Reason{attempts.MaxAttempts, attempts.RepeatedFailure, attempts.Infrastructure}
 	switch {
+	case last.Cause == string(causeCannotRun) && rec.Gate.Detail == last.Receipt.ErrorSummary: // no agent is asked to find out
+		return "what its check lacked may be there now"
+	case k >= mostReopened:
 	case !slices.Contains(reasons, rec.Gate.Reason) || last.AwaitsReview():
 	case tip != "" && last.Base != "" && last.Base != tip:
 		return "the base has changed since it was gated"

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"testing"
 
 	"relay/attempts"
@@ -57,28 +58,30 @@ func TestReopens(t *testing.T) {
 		spent string
 		want  bool
 	}{
-		"all attempts used":         {attempts.MaxAttempts, two, "new", 2, "", true},
-		"the same error twice":      {attempts.RepeatedFailure, two, "new", 3, "", true},
-		"not the agent's fault":     {attempts.Infrastructure, []attempts.Attempt{other, other, other}, "new", 3, "", true},
-		"allowed now":               {attempts.Infrastructure, refused(causeRefused, "why", "~/.now"), "old", 3, "", true},
-		"allowed, and not the base": {attempts.Infrastructure, refused(causeRefused, "why", "~/.now"), "", 3, "", true},
-		"refused still":             {attempts.Infrastructure, refused(causeRefused, "why", "~/.still"), "old", 3, "", false},
-		"gated for something else":  {attempts.Infrastructure, refused("cannot run", "why", "~/.now"), "old", 3, "", false},
-		"no runner is left":         {attempts.Infrastructure, refused(causeRefused, "another", "~/.now"), "old", 3, "", false},
-		"charged for a refusal":     {attempts.MaxAttempts, refused("failed check", "why", "~/.now"), "old", 3, "", false},
-		"on the same base":          {attempts.MaxAttempts, two, "old", 2, "", false},
-		"the tip is not known":      {attempts.MaxAttempts, two, "", 2, "", false},
-		"the base was not recorded": {attempts.MaxAttempts, []attempts.Attempt{nowhere, nowhere}, "new", 2, "", false},
-		"one beyond the limit":      {attempts.MaxAttempts, three, "new", 2, "", false},
-		"the limit is one":          {attempts.MaxAttempts, one, "new", 1, "", false},
-		"the budget is spent":       {attempts.MaxAttempts, two, "new", 2, "5 USD", false},
-		"waits for review":          {attempts.Infrastructure, []attempts.Attempt{waits}, "new", 3, "", false},
-		"a person":                  {attempts.UserBlocked, two, "new", 3, "", false},
-		"tampered":                  {attempts.TamperedWith, two, "new", 3, "", false},
-		"a reviewer":                {attempts.QualityGateBlocked, two, "new", 3, "", false},
-		"a budget":                  {attempts.BudgetExhausted, two, "new", 3, "", false},
-		"no attempt":                {attempts.MaxAttempts, nil, "new", 3, "", false},
-		"not gated":                 {"", two, "new", 3, "", false},
+		"all attempts used":           {attempts.MaxAttempts, two, "new", 2, "", true},
+		"the same error twice":        {attempts.RepeatedFailure, two, "new", 3, "", true},
+		"not the agent's fault":       {attempts.Infrastructure, []attempts.Attempt{other, other, other}, "new", 3, "", true},
+		"allowed now":                 {attempts.Infrastructure, refused(causeRefused, "why", "~/.now"), "old", 3, "", true},
+		"allowed, and not the base":   {attempts.Infrastructure, refused(causeRefused, "why", "~/.now"), "", 3, "", true},
+		"refused still":               {attempts.Infrastructure, refused(causeRefused, "why", "~/.still"), "old", 3, "", false},
+		"what it lacked may be there": {attempts.Infrastructure, refused(causeCannotRun, "why", "~/.now"), "old", 3, "", true},
+		"it lacked something, later":  {attempts.Infrastructure, slices.Repeat(refused(causeCannotRun, "why", "~/.now"), 12), "old", 3, "", true},
+		"gated for something else":    {attempts.Infrastructure, refused("set-up failed", "why", "~/.now"), "old", 3, "", false},
+		"no runner is left":           {attempts.Infrastructure, refused(causeRefused, "another", "~/.now"), "old", 3, "", false},
+		"charged for a refusal":       {attempts.MaxAttempts, refused("failed check", "why", "~/.now"), "old", 3, "", false},
+		"on the same base":            {attempts.MaxAttempts, two, "old", 2, "", false},
+		"the tip is not known":        {attempts.MaxAttempts, two, "", 2, "", false},
+		"the base was not recorded":   {attempts.MaxAttempts, []attempts.Attempt{nowhere, nowhere}, "new", 2, "", false},
+		"one beyond the limit":        {attempts.MaxAttempts, three, "new", 2, "", false},
+		"the limit is one":            {attempts.MaxAttempts, one, "new", 1, "", false},
+		"the budget is spent":         {attempts.MaxAttempts, two, "new", 2, "5 USD", false},
+		"waits for review":            {attempts.Infrastructure, []attempts.Attempt{waits}, "new", 3, "", false},
+		"a person":                    {attempts.UserBlocked, two, "new", 3, "", false},
+		"tampered":                    {attempts.TamperedWith, two, "new", 3, "", false},
+		"a reviewer":                  {attempts.QualityGateBlocked, two, "new", 3, "", false},
+		"a budget":                    {attempts.BudgetExhausted, two, "new", 3, "", false},
+		"no attempt":                  {attempts.MaxAttempts, nil, "new", 3, "", false},
+		"not gated":                   {"", two, "new", 3, "", false},
 	} {
 		rec := attempts.TaskRecord{Attempts: c.past}
 		if c.gate != "" {

@@ -108,7 +108,7 @@ var machineRows = []row{
 	setUpRow,
 	unknownRow,
 	{
-		Cause: "cannot run", Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
+		Cause: causeCannotRun, Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
 		Seen:  "a check cannot run on the base whatever an agent does, and no other check would prove the work; or one of the epic takes too long there",
 		Lifts: "supply what the check lacks",
 		needs: []Part{Base},
@@ -150,8 +150,11 @@ var machineRows = []row{
 	},
 }
 
-// causeRefused is also looked for in ledgers.
-const causeRefused Cause = "refused by the sandbox"
+// Causes that are also looked for in ledgers.
+const (
+	causeRefused   Cause = "refused by the sandbox"
+	causeCannotRun Cause = "cannot run"
+)
 
 const hookIsBroken = ", and in the same way where nothing has changed: git commit --allow-empty would show it"
 

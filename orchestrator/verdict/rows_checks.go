@@ -38,11 +38,11 @@ var checkRows = []row{
 	{
 		Cause: "cannot run on the work", Outcome: attempts.Environment, Category: attempts.MissingDependency,
 		Gate: attempts.Infrastructure, Next: Gate,
-		Seen:  "a check of the task fails on the work because it cannot run, whatever an agent does",
+		Seen:  "a check of the task fails on the work because it cannot run, whatever an agent does; or a check lacks a dependency that the work adds, and relay can install it nowhere",
 		Lifts: "supply what the check lacks",
 		needs: []Part{Checked},
 		holds: cannotRun,
-		words: func(e *Evidence) string { r, _ := e.against(); return r.CannotRun },
+		words: func(e *Evidence) string { r, _ := e.against(); return plaintext.FirstOf(r.Lacks, r.CannotRun) },
 	},
 	{
 		Cause: "broken before", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
@@ -127,10 +127,11 @@ var checkRows = []row{
 	},
 }
 
-// cannotRun reports whether the check that fails is one of the task's that cannot run at all. A check that passes before the work can run.
+// cannotRun reports whether the check that fails lacks what no agent can bring, or is one of the task's that cannot run at all. A check that
+// passes before the work can run.
 func cannotRun(e *Evidence) bool {
 	r, yes := e.against()
-	return yes && r.Changed == "" && !r.OfEpic && r.Before != Passed && r.CannotRun != ""
+	return yes && r.Changed == "" && (r.Lacks != "" || !r.OfEpic && r.Before != Passed && r.CannotRun != "")
 }
 
 // brokenBefore reports whether the check that fails is one of the epic that said nothing on the base either.

@@ -306,6 +306,10 @@ var checkCases = []rowCase{
 		ran(Run{Name: "make test", Is: Late, Before: Late, Alike: true, How: "make test took more than 10m"}),
 		Ruling{"check failed", attempts.Check, attempts.TestFailure, "", false, Retry, "make test took more than 10m", ""},
 	},
+	{ // what it lacks is the work's own
+		ran(Run{Name: "npm test", OfEpic: true, Is: Red, Before: Passed, How: "npm test: exit status 1", Lacks: "npm test cannot run: relay.worktree.setup: [npm ci]"}),
+		Ruling{"cannot run on the work", attempts.Environment, attempts.MissingDependency, attempts.Infrastructure, false, Gate, "npm test cannot run: relay.worktree.setup: [npm ci]", ""},
+	},
 	{ // what passes on the base can run
 		ran(Run{Name: "make e2e", Is: Red, Before: Passed, How: "make e2e: exit status 127", CannotRun: "make e2e: chromium is missing"}),
 		Ruling{"check failed", attempts.Check, attempts.TestFailure, "", false, Retry, "make e2e: exit status 127", ""},

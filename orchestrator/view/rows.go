@@ -263,7 +263,7 @@ func tellingOf(r *attempts.Receipt) (lines []string) {
 		}
 	}
 	for _, c := range r.Checks {
-		if c.FailedOnWork() {
+		if c.FailedOnWork() && r.ErrorCategory != attempts.MissingDependency { // whose summary says what to do
 			telling := plaintext.TellingLines(c.Tail)
 			if most := plaintext.MostTelling(telling); most != "" {
 				lines = append(lines, oneLine(most)...)

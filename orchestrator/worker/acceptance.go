@@ -137,7 +137,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 		return err
 	}
 	if t.work.LeftProtected(); !verdict.Stands(&t.ev) {
-		return nil
+		return ac.askHookOnWork(ctx) // a formatter may mend what a linter finds
 	}
 	again, err := collect.TakeLocks(t.c.repo.Root(), rewrote, f)
 	if again { // the work is another one
@@ -183,11 +183,11 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		f.Note("broken_before", why+"; it is not charged to the task")
 	default:
 		run.How, run.Short = r.Why(check, *after), r.Briefly(check, *after)
-		run.LeftOut = collect.Missed(t.ev.Work.LeftOut, after.Run.Tail)
+		run.LeftOut = collect.Missed(slices.Concat(t.ev.Work.LeftOut, t.ev.Work.Left), after.Run.Tail)
 		if t.inUsers() {
 			run.How = r.WhyNow(check, *after)
-		} else if lacks := r.Uninstalled(ctx, check, after.Run, f.Head); lacks != "" {
-			run.How += "; " + lacks
+		} else if why, install := r.Uninstalled(ctx, check, after.Run, f.Head, t.c.repo.Root()); install == "" {
+			run.Lacks = why
 		}
 		if !check.OfEpic {
 			run.CannotRun = r.CannotRun(ctx, check, after.Run, t.a.Base)

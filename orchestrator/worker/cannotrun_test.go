@@ -16,7 +16,7 @@ import (
 func TestCannotRun(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t)
-	y.Write(".gitignore", "node_modules/\n.venv\n*.log\n")
+	y.Write(".gitignore", "node_modules/\n.venv\n.env\n*.log\n")
 	y.Write("package.json", `{"devDependencies": {"vitest": "4", "jest": "30"}}`)
 	y.Write("web/package.json", `{"dependencies": {"@scope/kit": "1"}}`)
 	y.Write("requirements.txt", "requests==2.0\nFlask-Login>1\n")
@@ -35,6 +35,8 @@ func TestCannotRun(t *testing.T) {
 	if later := time.Now().Add(time.Hour); os.Chtimes(y.Path("new.sh"), later, later) != nil {
 		t.Fatal("the time of new.sh cannot be set")
 	}
+	y.Write(".env", "A=1\n")
+	const env = ".env is ignored by git, so task checkouts lack it: relay.worktree.copy: [.env]"
 	for name, c := range map[string]struct {
 		run  string
 		code int
@@ -74,6 +76,11 @@ func TestCannotRun(t *testing.T) {
 		"a module of its own":          {"python3 -m unittest", 1, "ModuleNotFoundError: No module named 'greet.fr'", ""},
 		"a node file to be written":    {"node --test", 1, "Error: Cannot find module './greet'", ""},
 		"it ran":                       {"go test ./...", 1, "--- FAIL: TestA (0.00s)", ""},
+		"settings, by python":          {"python3 -m unittest", 1, "FileNotFoundError: [Errno 2] No such file or directory: '.env'", env},
+		"settings, by pytest":          {"pytest", 1, "E       FileNotFoundError: [Errno 2] No such file or directory: '.env'\nFAILED t.py", env},
+		"settings, by node":            {"node --test", 1, "  error: \"ENOENT: no such file or directory, open '.env'\"\nnot ok 1", env},
+		"settings, by go":              {"go test", 1, "    x_test.go:10: open .env: no such file or directory\nFAIL", env},
+		"another file, by python":      {"python3 -m unittest", 1, "FileNotFoundError: [Errno 2] No such file or directory: 'a.log'", ""},
 	} {
 		check := checks.Check{Check: epic.Check{Name: "unit", Run: c.run}}
 		want := c.want
