@@ -86,7 +86,8 @@ var goesOn = pattern.New(`^([^|;&#]|&&)*$`)
 func scriptKept(ctx context.Context, d *Diff, n git.Change, was string) error {
 	run := func(c epic.Check) bool { return ParseCommand(c.Run).Runs(was) }
 	named := strings.Contains(d.Task.Title+"\n"+d.Task.Description, path.Base(was))
-	if named || IsTest(was) && code.MatchString(was) || !ofCheck(path.Base(was)) || !slices.ContainsFunc(slices.Concat(d.Task.Checks, d.Plan.Checks), run) {
+	other := named || IsTest(was) && code.MatchString(was) || !ofCheck(path.Base(was))
+	if other || !slices.ContainsFunc(slices.Concat(d.Task.Checks, d.Plan.Checks), run) {
 		return nil
 	}
 	var less []string

@@ -108,7 +108,8 @@ func (wk *Work) absent(ctx context.Context) []string {
 	}
 	return each.Where(t.Files, func(p string) (string, bool) {
 		anywhere := ":(top,glob)**/" + strings.TrimSuffix(p, "/")
-		there, err := wk.Repo.Run(ctx, git.Call{Args: []string{"ls-files", "--cached", "--others", "--", ":(top,literal)" + p, anywhere, anywhere + "/**"}})
+		args := []string{"ls-files", "--cached", "--others", "--", ":(top,literal)" + p, anywhere, anywhere + "/**"}
+		there, err := wk.Repo.Run(ctx, git.Call{Args: args})
 		return p, err == nil && len(there) == 0 && !strings.ContainsAny(p, "*?[{")
 	})
 }
