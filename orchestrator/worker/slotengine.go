@@ -89,8 +89,6 @@ func (s *slotEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, 
 		err = s.contain(ctx, t, err)
 	}
 	if full, fills := errors.AsType[*slot.FillsDiskError](context.Cause(ctx)); fills {
-		ctx, cancel := git.Uninterrupted(ctx)
-		defer cancel()
 		err = errors.Join(err, s.slots.RemoveIdle(ctx))
 		if verdict.ClassOf(t.f.Outcome).Stopped {
 			t.f.Overrule(verdict.FillsDisk(full.Error()))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"relay/reanchor/git"
 )
 
 // Kinds of slots, by the beginning of their names.
@@ -90,6 +92,8 @@ func (n *Names) Assign(name, task string) {
 
 // RemoveIdle removes the slots of this run that are not taken. [Clear] names what stays of one.
 func (n *Names) RemoveIdle(ctx context.Context) error {
+	ctx, cancel := git.Uninterrupted(ctx)
+	defer cancel()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var failed error
