@@ -125,14 +125,8 @@ type listRun struct {
 // result runs check i, again if one failure of it is not believed, and sees whether it fails for what the sandbox refuses.
 func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	check := l.q.Checks[i]
-	r, err := l.Checks.Run(ctx, l.at, check)
-	if err == nil && r.Red() && l.installs == "" && l.Trials != nil && l.q.Commit != l.Trials.Mine {
-		_, l.installs = l.Checks.Uninstalled(ctx, check, r.Run, l.q.Commit, l.at.Dir)
-		if err = l.install(ctx); err == nil && l.installs != "" && !l.tr.Any() {
-			r, err = l.Checks.Run(ctx, l.at, check)
-		}
-	}
-	if err == nil && ctx.Err() == nil && r.Red() && !l.tr.Any() && l.q.From != "" && (l.q.Red == nil || !l.q.Red(check, r)) {
+	r, err := l.first(ctx, check)
+	if err == nil && ctx.Err() == nil && r.Red() && l.q.From != "" && (l.q.Red == nil || !l.q.Red(check, r)) {
 		r, err = l.again(ctx, i, r)
 	}
 	if err == nil {
@@ -171,7 +165,20 @@ func (l *listRun) refused(ctx context.Context, i int, r *checks.Result) (err err
 	return err
 }
 
-// install installs in the checkout what a check of the list has lacked there: a dependency that agents' work has added.
+// first runs a check, and runs it again once a dependency is installed that it lacks and that agents' work has added.
+func (l *listRun) first(ctx context.Context, check checks.Check) (checks.Result, error) {
+	r, err := l.Checks.Run(ctx, l.at, check)
+	if err != nil || !r.Red() || l.installs != "" || l.Trials == nil || l.q.Commit == l.Trials.Mine {
+		return r, err
+	}
+	_, l.installs = l.Checks.Uninstalled(ctx, check, r.Run, l.q.Commit, l.at.Dir)
+	if err := l.install(ctx); err != nil || l.installs == "" || l.tr.Any() {
+		return r, err
+	}
+	return l.Checks.Run(ctx, l.at, check)
+}
+
+// install installs in the checkout what a check of the list has lacked there.
 func (l *listRun) install(ctx context.Context) error {
 	if l.installs == "" {
 		return nil
@@ -183,7 +190,7 @@ func (l *listRun) install(ctx context.Context) error {
 // again repeats check i, which has failed, in the room made new and behind the checks before it: what these make may be what it needs, and
 // what its first run left does not decide.
 func (l *listRun) again(ctx context.Context, i int, first checks.Result) (r checks.Result, err error) {
-	if err := l.room.Leave(ctx); err != nil {
+	if err := l.room.Leave(ctx); err != nil || l.tr.Any() {
 		return first, err
 	}
 	if l.at, err = l.room.Enter(ctx, l.tr); err != nil || l.tr.Any() {

@@ -28,9 +28,7 @@ func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckR
 	why := ""
 	switch what.Kind {
 	case changes.MissingProgram:
-		if !strings.Contains(check.Run, "PATH=") {
-			why = whyProgram(f, what.Name, check.Run)
-		}
+		why = whyProgram(f, what.Name, check.Run)
 	case changes.MissingFile, changes.NotExecutable:
 		why = whyFile(f, what)
 	case changes.MissingModule, changes.MissingTool:

@@ -61,7 +61,7 @@ type finder struct {
 
 // whyProgram is about one that is not on the PATH. One that neither the check nor the base names may be a mistake of the work.
 func whyProgram(f finder, name, check string) string {
-	if f.declared(name) || f.onPath(name) {
+	if f.declared(name) || f.onPath(name) || strings.Contains(check, "PATH=") {
 		return ""
 	}
 	for _, dir := range f.dirs {
@@ -156,11 +156,11 @@ func (f finder) topIgnored(in string) string {
 	return ""
 }
 
-// installer is a command that installs what a folder's manifest names, and keeps what is installed, where there is a file.
-type installer struct{ lock, command string }
-
-var installers = []installer{
-	{"pnpm-lock.yaml", "CI=true pnpm install --frozen-lockfile"}, {"bun.lock", "bun install --frozen-lockfile"}, {"yarn.lock", "yarn install"},
+// installers are files, and the commands that install, where there is one, what the manifest beside it names, and keep what is installed.
+var installers = [][2]string{
+	{"pnpm-lock.yaml", "CI=true pnpm install --frozen-lockfile"},
+	{"bun.lock", "bun install --frozen-lockfile"},
+	{"yarn.lock", "yarn install"},
 	{"package.json", "npm install --no-save --no-audit --no-fund"},
 }
 
@@ -177,9 +177,9 @@ func whyModule(f finder, what changes.Missing, root string) (why, install string
 		for _, file := range []string{path.Join(dir, "package.json"), path.Join(dir, "package-lock.json")} { // this one has workspaces, too
 			if text := f.text(file); strings.Contains(text, `"`+pkg+`":`) || strings.Contains(text, `"node_modules/`+pkg+`":`) {
 				_, err := os.Readlink(filepath.Join(root, dir, "node_modules")) // of a link
-				i := slices.IndexFunc(installers, func(i installer) bool { return f.committed(path.Join(dir, i.lock)) })
+				i := slices.IndexFunc(installers, func(i [2]string) bool { return f.committed(path.Join(dir, i[0])) })
 				if i >= 0 && err != nil {
-					install = strings.TrimPrefix("cd "+dir+" && ", "cd . && ") + installers[i].command
+					install = strings.TrimPrefix("cd "+dir+" && ", "cd . && ") + installers[i][1]
 				}
 				return whyUninstalled(f, pkg, file), install
 			}
@@ -222,11 +222,8 @@ func whyRequired(f finder, dir, module string) string {
 	line := regexp.MustCompile(`(?im)^\s*` + strings.ReplaceAll(regexp.QuoteMeta(top), "_", "[-_]") + `\b`)
 	for _, name := range requirements {
 		if file := path.Join(dir, name); line.MatchString(f.text(file)) {
-			why := fmt.Sprintf("the python module %s, which %s names, is not installed: pip install -r %s", top, file, file)
-			if f.apart {
-				why += ", or relay.worktree.setup"
-			}
-			return why
+			or := map[bool]string{true: ", or relay.worktree.setup"}[f.apart]
+			return fmt.Sprintf("the python module %s, which %s names, is not installed: pip install -r %s%s", top, file, file, or)
 		}
 	}
 	return ""
@@ -236,12 +233,10 @@ func whyRequired(f finder, dir, module string) string {
 func (f finder) inside(name string) string {
 	for _, root := range []string{f.r.Options.Worktree.Dir, f.r.Home.Root()} {
 		rest, below := strings.CutPrefix(name, root+string(filepath.Separator))
-		switch {
-		case root == "" || !below:
-		case root == f.r.Options.Worktree.Dir:
+		if root == f.r.Options.Worktree.Dir {
 			_, rest, _ = strings.Cut(rest, "/") // the worktree's name
-			return path.Clean(rest)
-		default:
+		}
+		if root != "" && below {
 			return path.Clean(rest)
 		}
 	}

@@ -172,18 +172,19 @@ const mostReopened = 10
 // depend on none of these.
 func Reopens(rec attempts.TaskRecord, tip string, allowed func(refused []string) bool) string {
 	k := len(rec.Attempts)
-	if rec.Gate == nil || k == 0 {
+	tried := slices.DeleteFunc(slices.Clone(rec.Attempts), func(a attempts.Attempt) bool { return a.Cause == string(causeCannotRun) })
+	if rec.Gate == nil || k == 0 || len(tried) >= mostReopened {
 		return ""
 	}
 	last, reasons := rec.Attempts[k-1], []attempts.Reason{attempts.MaxAttempts, attempts.RepeatedFailure, attempts.Infrastructure}
 	switch {
-	case last.Cause == string(causeCannotRun) && rec.Gate.Detail == last.Receipt.ErrorSummary: // no agent is asked to find out
-		return "what its check lacked may be there now"
-	case k >= mostReopened:
 	case !slices.Contains(reasons, rec.Gate.Reason) || last.AwaitsReview():
 	case tip != "" && last.Base != "" && last.Base != tip:
 		return "the base has changed since it was gated"
-	case last.Cause != string(causeRefused) || rec.Gate.Detail != last.Receipt.ErrorSummary || len(last.Receipt.Checks) == 0 || allowed == nil:
+	case rec.Gate.Detail != last.Receipt.ErrorSummary:
+	case last.Cause == string(causeCannotRun): // no agent is asked to find out
+		return "what its check lacked may be there now"
+	case last.Cause != string(causeRefused) || len(last.Receipt.Checks) == 0 || allowed == nil:
 	case allowed(last.Receipt.Checks[len(last.Receipt.Checks)-1].Refused): // nothing ran after it
 		return "your settings allow now what the sandbox refused it"
 	}

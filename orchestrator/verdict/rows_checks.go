@@ -127,8 +127,8 @@ var checkRows = []row{
 	},
 }
 
-// cannotRun reports whether the check that fails lacks what no agent can bring, or is one of the task's that cannot run at all. A check that
-// passes before the work can run.
+// cannotRun reports whether the check that fails lacks what no agent can bring, or is one of the task's that cannot run at all. A check
+// that passes before the work can run.
 func cannotRun(e *Evidence) bool {
 	r, yes := e.against()
 	return yes && r.Changed == "" && (r.Lacks != "" || !r.OfEpic && r.Before != Passed && r.CannotRun != "")

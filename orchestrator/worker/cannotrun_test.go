@@ -124,3 +124,24 @@ func TestCannotRunInTheCheckout(t *testing.T) {
 		}
 	}
 }
+
+// What task checkouts get a copy of is not advised again.
+func TestCannotRunWithShared(t *testing.T) {
+	t.Parallel()
+	y := newSlotLab(t)
+	y.l.run.o.Worktree.Share = []string{".venv", "node_modules"}
+	y.Write(".gitignore", "node_modules/\n.venv\n")
+	y.Sh("git add -A; git commit -qm more")
+	y.Write(".venv/bin/zz-pytest", "")
+	y.Write("node_modules/express/index.js", "")
+	base := y.Sh("git rev-parse HEAD | tr -d '\\n'")
+	for tail, want := range map[string]string{
+		"sh: 1: zz-pytest: not found":            "zz-pytest cannot run: the program zz-pytest is not on the PATH: write .venv/bin/zz-pytest in the check, or start relay with that environment activated",
+		"Error: Cannot find module 'express/no'": "",
+	} {
+		check := checks.Check{Check: epic.Check{Name: "zz-pytest", Run: "zz-pytest"}}
+		if got := y.l.run.checks.CannotRun(t.Context(), check, attempts.CheckRun{ExitCode: 127, Tail: tail}, base); got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+}

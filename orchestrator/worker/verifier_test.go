@@ -32,6 +32,7 @@ func TestEvidence(t *testing.T) {
 		"protected, deleted":     {"rm -r tests", epic.Task{Protected: []string{"tests/"}}, attempts.Tamper, "protected", false, ""},
 		"nothing but litter":     {"echo x > tests/log", epic.Task{Protected: []string{"tests/log"}}, attempts.Agent, "the agent claims success, but nothing has changed but tests/log, which is not part of the work", false, ""},
 		"an empty commit first":  {"git commit -q --allow-empty -m x; echo x > new.txt", epic.Task{}, attempts.Success, "", true, ""},
+		"missed beside":          {"echo x > work.txt; git add .; git commit -q -m x; echo x > more.txt", epic.Task{Checks: []epic.Check{{Name: "check", Run: "cat more.txt"}}}, attempts.Environment, "check: exit status 1: cat: more.txt: No such file or directory; relay did not commit more.txt, as the task does not name it: an agent that needs it there commits it itself", false, ""},
 		"litter beside":          {"echo x > work.txt; git add .; git commit -q -m x; echo x > junk", epic.Task{Checks: []epic.Check{{Name: "check", Run: "test -e junk"}}}, attempts.Check, "check: exit status 1; junk was left uncommitted, and is not part of what was checked", false, ""},
 		"failing check":          {"echo x > work.txt", epic.Task{Checks: []epic.Check{{Name: "check", Run: "exit 7"}}}, attempts.Check, "exit status 7", false, ""},
 		"slow check":             {"echo x > work.txt", epic.Task{Checks: []epic.Check{{Name: "check", Run: "sleep 60", Timeout: 50e6}}}, attempts.Check, "longer than", false, ""},
