@@ -29,7 +29,8 @@ func Propose(findings []Raised, taken func(id string) bool) []epic.Task {
 		}
 		t := epic.Task{
 			ID: id, Title: cut(f.Issue, maxTitle), Description: description(f),
-			Kind: epic.KindBugfix, Priority: min(f.Severity.rank(), lowest), Criteria: []epic.Criterion{{Text: cut(cmp.Or(line(f.Criterion), "Mended: "+f.Issue), maxDescription)}},
+			Kind: epic.KindBugfix, Priority: min(f.Severity.rank(), lowest),
+			Criteria: []epic.Criterion{{Text: cut(cmp.Or(line(f.Criterion), "Mended: "+f.Issue), maxDescription)}},
 		}
 		if p := path.Clean(strings.Trim(f.File, "`\"' ")); f.File != "" && plain(p) {
 			t.Files = []string{p}

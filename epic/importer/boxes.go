@@ -86,7 +86,14 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 			d.tell(line, why)
 		}
 	}
-	if n := len(beside); n > 1 && 4*n >= len(open) && !numbered {
+	if !numbered {
+		doubtBeside(d, beside, len(open))
+	}
+}
+
+// doubtBeside tells that many of all open boxes are no tasks.
+func doubtBeside(d *draft, beside []int, all int) {
+	if n := len(beside); n > 1 && 4*n >= all {
 		d.tell(beside[0], fmt.Sprintf("%d boxes from here on are not tasks, for the names of their sections", n))
 	}
 }

@@ -43,7 +43,8 @@ func mirrorOne(path, rel, target string, d fs.DirEntry, copy func(path, rel, tar
 			return err
 		}
 		return os.Symlink(dest, target)
-	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"), strings.HasSuffix(rel, ".sample") && filepath.Base(filepath.Dir(rel)) == "hooks":
+	case !d.Type().IsRegular(), strings.HasSuffix(rel, ".lock"),
+		strings.HasSuffix(rel, ".sample") && filepath.Base(filepath.Dir(rel)) == "hooks":
 		return nil // a socket of git's fsmonitor, for one
 	}
 	return copy(path, rel, target)

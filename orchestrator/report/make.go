@@ -38,7 +38,8 @@ func Make(in Input) *Report {
 		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, in.Epic.Title, in.Epic.Source},
 		Branch: integration.Branch, From: integration.From, Finished: integration.Finished,
 		Runs: []view.OneRun{}, Needs: []Need{}, Refused: in.Refused, Next: []view.Command{}, Caps: []view.Cap{}, Waits: []view.Wait{},
-		Switches: []view.Note{}, Notes: []view.Note{}, Warnings: append(append([]string{}, in.Ledger.Regressed...), in.Warnings...), Discussions: in.Discussions,
+		Switches: []view.Note{}, Notes: []view.Note{}, Discussions: in.Discussions,
+		Warnings: append(append([]string{}, in.Ledger.Regressed...), in.Warnings...),
 	}
 	m.collectRuns()
 	*m.r = clean(m, *m.r)

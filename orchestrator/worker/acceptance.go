@@ -163,7 +163,8 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 	}
 	base, known := f.OnBase[check.Key()]
 	run := verdict.Run{
-		Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet(), Crowded: after.Crowded, NoTest: after.Idle(first, check),
+		Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet(), Crowded: after.Crowded,
+		NoTest: after.Idle(first, check),
 	}
 	if known {
 		ac.compare(ctx, check, first, after, &run)
