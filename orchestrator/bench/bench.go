@@ -94,7 +94,6 @@ type slotBench struct {
 // Enter makes the checkout. Where it cannot be set up, it sees whether the set-up succeeds without the work.
 func (s *slotBench) Enter(ctx context.Context, tr *Trouble) (at checks.Location, err error) {
 	s.name, _ = s.b.Slots.Take(slot.ForBench)
-	s.b.Slots.Assign(s.name, s.q.Attempt.Task.ID)
 	s.b.Busy.Add(1)
 	if err := s.fill(ctx); err != nil {
 		return at, err

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -245,27 +244,13 @@ func committedFiles(ctx context.Context, wk *Work) (yes bool, deleted []string, 
 	return len(names) > 0, each.Where(names, func(n git.Change) (string, bool) { return n.Path, n.Code == "D" }), err
 }
 
-// fitting returns the files that can be kept: one that would take half of what is free on the disk cannot.
-func (wk *Work) fitting(files []string) []string {
-	free, err := worktree.FreeSpace(wk.Options.Root)
-	return each.Where(files, func(p string) (string, bool) {
-		info, failed := os.Lstat(filepath.Join(wk.Repo.Root(), filepath.FromSlash(p)))
-		large := err == nil && failed == nil && uint64(info.Size()) > free/2
-		if large {
-			wk.State.Note("left", p+" ("+plaintext.Bytes(uint64(info.Size()))+") is not kept: the disk has no room for it")
-		}
-		return p, !large
-	})
-}
-
 // keepLeft keeps files that are not part of the work under a ref of their own.
 func (wk *Work) keepLeft(ctx context.Context) error {
 	f := wk.State
 	if out := wk.Evidence.Work.LeftOut; len(out) > 0 {
 		f.Note("left", "relay did not commit "+plaintext.Listed(out)+", as the task does not name "+plaintext.Verb(len(out), "it", "them"))
 	}
-	left := wk.fitting(f.Left)
-	all := slices.Concat(left, f.PutBack)
+	all := slices.Concat(f.Left, f.PutBack)
 	if len(all) == 0 {
 		return nil
 	}
@@ -281,8 +266,8 @@ func (wk *Work) keepLeft(ctx context.Context) error {
 		return err
 	}
 	f.Receipt.Kept = append(f.Receipt.Kept, ref)
-	if len(left) > 0 {
-		f.Note("left", plaintext.Listed(left)+" was left uncommitted, and is not part of the work: it is kept in "+ref)
+	if len(f.Left) > 0 {
+		f.Note("left", plaintext.Listed(f.Left)+" was left uncommitted, and is not part of the work: it is kept in "+ref)
 	}
 	if !wk.InUsers { // checks run elsewhere, and a further turn of the agent may need what it has made
 		return nil

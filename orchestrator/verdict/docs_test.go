@@ -65,8 +65,8 @@ Of such work, and of work that nothing proved, ` + "`relay show`" + ` says "acce
 `
 
 const docEnds = `The row "agent ended" uses this table. relay asks a failed runner again after a pause, and a refused one after you fixed it.
-Four causes that only the run sees replace a verdict: you stop the attempt, a budget is spent, the disk is full while an agent or a
-check fails, or relay stops the attempt because it was filling the disk. Of these relay charges only an attempt that spent its own budget.
+Three causes that only the run sees replace a verdict: you stop the attempt, a budget is spent, or the disk is full while an agent or a
+check fails. Of these relay charges only an attempt that spent its own budget.
 
 `
 

@@ -63,10 +63,6 @@ func FullDisk(free, floor int64, why string) (Overruling, bool) {
 	if free < 0 || free >= max(fullDisk, floor) {
 		return Overruling{}, false
 	}
-	return FillsDisk(fmt.Sprintf("the disk ran full (%d MiB are free): %s", free>>20, why)), true
-}
-
-// FillsDisk rules on an attempt that relay stopped since it was filling the disk.
-func FillsDisk(why string) Overruling {
-	return Overruling{Cause: "disk full", Outcome: attempts.Environment, Category: attempts.CLIError, Why: why}
+	why = fmt.Sprintf("the disk ran full (%d MiB are free): %s", free>>20, why)
+	return Overruling{Cause: "disk full", Outcome: attempts.Environment, Category: attempts.CLIError, Why: why}, true
 }

@@ -119,6 +119,10 @@ func (l *Local) TryEpic(ctx context.Context, commit string) (tried bench.Tried, 
 }
 
 func (l *Local) try(ctx context.Context, commit string, lists []bench.List, prove bool) (tried bench.Tried, err error) {
-	defer func() { err = errors.Join(err, l.slots.s.slots.RemoveIdle(ctx)) }()
+	defer func() {
+		ctx, cancel := git.Uninterrupted(context.WithoutCancel(ctx))
+		defer cancel()
+		err = errors.Join(err, l.slots.s.slots.RemoveAll(ctx))
+	}()
 	return l.slots.s.benches.Try(ctx, commit, lists, prove)
 }

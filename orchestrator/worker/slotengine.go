@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 
@@ -19,7 +18,6 @@ import (
 	"relay/orchestrator/merge"
 	"relay/orchestrator/provision"
 	"relay/orchestrator/relayfiles"
-	"relay/orchestrator/verdict"
 	"relay/reanchor/git"
 )
 
@@ -30,7 +28,6 @@ type slotEngine struct {
 	benches  *bench.Benches
 	pool     *slot.Pool
 	slots    *slot.Names
-	room     *slot.Room
 	branches *finish.BranchSet
 
 	integration *integration.Branch
@@ -52,7 +49,6 @@ func newSlotEngine(g *workspace, mine string) *slotEngine {
 		run: g, pool: pool, integration: branch, headGuard: guard, slots: slot.NewNames(pool),
 		branches: &finish.BranchSet{Repo: g.home, Epic: g.o.Epic.ID}, mayAsk: func(context.Context, engine.Attempt) string { return "" },
 	}
-	s.room = slot.NewRoom(s.slots)
 	s.benches = &bench.Benches{
 		Checks: g.checks, Pool: pool, Slots: s.slots, Files: files, Tools: g.guard.Tools, Env: g.guard.CommandEnv,
 		Results: checks.NewCache(), Mine: mine,
@@ -81,18 +77,10 @@ func (s *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, err
 func (s *slotEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	s.benches.Busy.Add(1)
 	defer s.benches.Busy.Add(-1)
-	ctx, over := s.room.Watch(ctx, a.Task.ID)
-	defer over()
 	t := s.attempt(a)
 	err := t.carryOut(ctx)
 	if err != nil {
 		err = s.contain(ctx, t, err)
-	}
-	if full, fills := errors.AsType[*slot.FillsDiskError](context.Cause(ctx)); fills {
-		err = errors.Join(err, s.slots.RemoveIdle(ctx))
-		if verdict.ClassOf(t.f.Outcome).Stopped {
-			t.f.Overrule(verdict.FillsDisk(full.Error()))
-		}
 	}
 	return t.f.Result, err
 }

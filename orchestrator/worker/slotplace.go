@@ -40,7 +40,6 @@ func (p *slotPlace) use(t *attempt, name string, repo *git.Repo) {
 		facts: git.NewCached(repo, reanchor.RecentCommits, 0, s.run.now), ceiling: filepath.Dir(repo.Root()),
 	}
 	if name != "" {
-		s.slots.Assign(name, t.a.Task.ID)
 		base := t.a.Base
 		c.tree.Home = s.run.home
 		c.tree.Bring = func(ctx context.Context, commit, ref string) error {

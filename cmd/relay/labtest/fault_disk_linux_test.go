@@ -99,34 +99,6 @@ func TestFaultDiskOfTheRepositoryFull(t *testing.T) {
 	l.clean()
 }
 
-// A program that is filling the disk of the worktrees is stopped while others can still write, an agent and a check alike. It costs no
-// attempt, what it wrote makes room again, and the run comes to its end.
-func TestFaultDiskFilling(t *testing.T) {
-	t.Parallel()
-	const fill = `[ -e $HOME/began ] || { touch $HOME/began; while head -c 400000 /dev/zero >> fill; do sleep .05; done; }`
-	for by, test := range map[string]struct{ plan, agent string }{
-		"agent": {crashPlan, `[ $RELAY_TASK = T2 ] || ` + fill},
-		"check": {strings.Replace(crashPlan, "{title: One}", `{title: One, checks: ["`+fill+`"]}`, 1), ""},
-	} {
-		t.Run(by, func(t *testing.T) {
-			t.Parallel()
-			l := newLab(t, test.plan, "echo x > $RELAY_TASK.txt\n"+test.agent+"\nok")
-			trees := l.inHome("trees")
-			mount(t, trees, mounting{source: "tmpfs", kind: "tmpfs", data: "size=64m"})
-			l.env = append(l.env, "RELAY_ISOLATION=worktree", "RELAY_WORKTREE_DIR="+trees, "RELAY_JOBS=2", "RELAY_DISK_FLOOR_MIB=8", "RELAY_ENV=HOME")
-			l.work(terminal.OK)
-			first := l.ledger().Attempts["T1"][0]
-			if said := first.Receipt.ErrorSummary; first.Charged || !strings.HasPrefix(said, "it was filling the disk: its checkouts took ") {
-				t.Errorf("the first attempt at T1 is %+v", first)
-			}
-			if got := l.git("ls-tree", "--name-only", "relay/20260101-crash"); !strings.Contains(got, "T1.txt\nT2.txt") {
-				t.Errorf("the work is %q", got)
-			}
-			l.quiet()
-		})
-	}
-}
-
 // A folder that cannot be written to is refused before the first agent starts, whoever asks: root may do what
 // permissions forbid, but not write to a disk that is mounted for reading.
 func TestFaultReadOnlyFolder(t *testing.T) {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-
-	"relay/reanchor/git"
 )
 
 // Kinds of slots, by the beginning of their names.
@@ -25,13 +23,12 @@ type Names struct {
 	pool *Pool
 
 	mu    sync.Mutex
-	taken map[string]bool   // of this run, by name: whether somebody works there
-	task  map[string]string // by name: whose work is there
+	taken map[string]bool // of this run, by name: whether somebody works there
 }
 
 // NewNames returns those of a run, of which nothing is taken.
 func NewNames(pool *Pool) *Names {
-	return &Names{pool: pool, taken: make(map[string]bool), task: make(map[string]string)}
+	return &Names{pool: pool, taken: make(map[string]bool)}
 }
 
 // Take takes the first free name of a kind, and reports whether this run has not used it before.
@@ -83,24 +80,12 @@ func (n *Names) Reserve(name string) { n.set(name, true) }
 // Release lets somebody else have a name.
 func (n *Names) Release(name string) { n.set(name, false) }
 
-// Assign notes whose work is in a slot.
-func (n *Names) Assign(name, task string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.task[name] = task
-}
-
-// RemoveIdle removes the slots of this run that are not taken. [Clear] names what stays of one.
-func (n *Names) RemoveIdle(ctx context.Context) error {
-	ctx, cancel := git.Uninterrupted(ctx)
-	defer cancel()
+// RemoveAll removes every slot of this run, whether anything in it would be lost or not. [Clear] names what stays of one.
+func (n *Names) RemoveAll(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var failed error
-	for name, taken := range n.taken {
-		if taken {
-			continue
-		}
+	for name := range n.taken {
 		if err := n.pool.Remove(ctx, name); !errors.Is(err, ErrRest) {
 			failed = errors.Join(failed, err)
 		}

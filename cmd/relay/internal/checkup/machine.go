@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"relay/orchestrator/git/worktree"
+	"relay/cmd/relay/internal/project"
 	"relay/reanchor/git"
 )
 
@@ -33,7 +33,7 @@ const (
 )
 
 func checkSpace(c *checkup) {
-	free, err := worktree.FreeSpace(c.project.Root)
+	free, err := project.FreeSpace(c.project.Root)
 	if err != nil {
 		c.add(Warn, "disk", "the free space is unknown: "+err.Error(), "")
 		return

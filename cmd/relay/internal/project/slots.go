@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/provision"
 	"relay/reanchor/git"
 )
@@ -68,7 +67,7 @@ func FindShared(ctx context.Context, p *Project) (shared provision.Shared, err e
 		Slots: Checkouts(p.Config.Relay.Jobs, len(p.Agents.Reviewers())), Bytes: int64(p.Config.Relay.Worktree.ShareMaxMiB) << 20,
 		Free: math.MaxInt64,
 	}
-	if free, err := worktree.FreeSpace(Nearest(w.Dir)); err == nil {
+	if free, err := FreeSpace(Nearest(w.Dir)); err == nil {
 		most.Free = int64(min(free, math.MaxInt64))
 	}
 	if shared, err = provision.FindShared(ctx, p.Git, w.Share, len(w.Setup) > 0, most); err == nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"relay/orchestrator/decide"
-	"relay/orchestrator/git/worktree"
 )
 
 // freeEvery is how often a run looks at what the machine has left: thousands of short tasks need not each.
@@ -31,7 +30,7 @@ func FreeGauge(p *Project, state string, now func() time.Time) func() decide.Fre
 func freeSpaceOn(folders []string) decide.Free {
 	f := decide.Free{Disk: -1, Memory: availableMemory("/proc/meminfo")}
 	for _, folder := range folders {
-		space, err := worktree.FreeSpace(folder)
+		space, err := FreeSpace(folder)
 		if err == nil && (f.Disk < 0 || int64(space) < f.Disk) {
 			f.Disk = int64(space)
 		}
