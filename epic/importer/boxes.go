@@ -78,7 +78,9 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 			done = level
 		}
 		if part.Beside {
-			beside = append(beside, aside(d, name, part.Body)...)
+			if lines := aside(d, name, part.Body); level == markdown.LabelLevel && !numbered {
+				beside = append(beside, lines...)
+			}
 			continue
 		}
 		entries, rest := r.section(part, above, done)
@@ -86,9 +88,7 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 			d.tell(line, why)
 		}
 	}
-	if !numbered {
-		doubtBeside(d, beside, len(open))
-	}
+	doubtBeside(d, beside, len(open))
 }
 
 // doubtBeside tells that many of all open boxes are no tasks.

@@ -312,6 +312,8 @@ func TestChecklists(t *testing.T) {
 	form, _ := Named("checklist")
 	for text, want := range map[string]string{
 		"# Upgrade\n\n## Pre-Upgrade\n- [ ] Back up\n\n## Code\n- [ ] Port\n\n## Post-upgrade\n- [ ] Look\n":                   "Back up, Port < Pre-Upgrade, Look < Code Pre-Upgrade",
+		"# Go\n\n- [ ] Begin\n\n## Post-release\n- [ ] Tell\n\n## Pre-merge hook\n- [ ] Hook\n\n## Code\n- [ ] Port\n":         "Begin, Tell, Hook, Port",
+		"# Go\n\n- [ ] One\n\n## Success criteria\n- [ ] It runs\n- [ ] It ends\n":                                             "One",
 		"# Blog\n\n## Post editor\n- [ ] Edit\n\n## Preview\n- [ ] Show\n":                                                     "Edit, Show",
 		"# Queue\n\n## Done\n\n### Round 1\n- [x] Fix\n\n### Round 2\n- [x] Build\n\n## Next\n- [ ] Sign\n":                    "Sign",
 		"# Upgrade\n\n- [ ] spdlog\n\n## Steps\n\n**Testing Checklist:**\n\n- [ ] It compiles\n- [ ] It runs\n\n## After it\n": "spdlog; 9: 2 boxes from here on are not tasks, for the names of their sections",

@@ -29,8 +29,7 @@ var changeDir = pattern.New(`\bcd ([\w./-]+)`)
 var behindFolder = pattern.New(`^\(?\s*cd ([\w./-]+) && ([A-Za-z][\w.+-]*)(?:[\s)]|$)`)
 
 // shellWord matches a word that begins a command and names no program.
-var shellWord = pattern.New(`^(alias|case|cd|command|declare|echo|eval|exec|exit|export|false|for|function|if|kill|let|local|printf|` +
-	`pushd|pwd|read|select|set|shopt|source|test|time|trap|true|type|ulimit|umask|unset|until|wait|while)$`)
+var shellWord = pattern.New(`^(alias|case|cd|command|declare|echo|eval|exec|exit|export|false|for|function|if|kill|let|local|printf|pushd|pwd|read|select|set|shopt|source|test|time|trap|true|type|ulimit|umask|unset|until|wait|while)$`)
 
 // missing returns what a check did not find: the last that it says, or the program that it would begin in a folder that is missing.
 func (f finder) missing(check Check, run attempts.CheckRun) changes.Missing {

@@ -170,6 +170,9 @@ func Elements(list []Line) (starts []int) {
 	return starts
 }
 
+// LabelLevel is the level of lines that [Labelled] makes headings of.
+const LabelLevel = 6
+
 // Labelled makes headings of lines such as **Done when:**, and of the next such line behind one.
 func Labelled(list []Line) []Line {
 	inside := false
@@ -178,7 +181,7 @@ func Labelled(list []Line) []Line {
 		switch label := l.Kind == Plain && labelLine.MatchString(l.Text); {
 		case label && (inside || blueprint.IsAside(l.Text) || blueprint.IsDone(l.Text)):
 			inside = blueprint.IsAside(l.Text) || blueprint.IsDone(l.Text)
-			l.Kind, l.Level, l.Rest = Heading, 6, l.Text
+			l.Kind, l.Level, l.Rest = Heading, LabelLevel, l.Text
 		case l.Kind == Heading:
 			inside = false
 		}
