@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"time"
 
 	"relay/attempts/internal/durable"
+	"relay/epic/each"
 )
 
 // When snapshots are written: at most one part in dutyParts of the time, at once when nothing has happened for idleAfter.
@@ -65,7 +65,7 @@ func (s *Store) saveLocked() error {
 	began := time.Now()
 	edited := func() { // by somebody else, before this snapshot replaces it: Restore reports it
 		if !s.ledger.intact(s.fsys, LedgerFile) {
-			s.tampered = addName(s.tampered, LedgerFile)
+			s.tampered = each.Added(s.tampered, LedgerFile)
 		}
 	}
 	if err := s.replaceLedger(edited); errors.Is(err, fs.ErrNotExist) {
@@ -165,18 +165,9 @@ func (s *Store) Restore() (tampered []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range s.tampered { // found by Append meanwhile
-		names = addName(names, name)
-	}
+	names = each.Added(names, s.tampered...) // found by Append meanwhile
 	s.tampered = nil
 	return names, nil
-}
-
-func addName(names []string, name string) []string {
-	if slices.Contains(names, name) {
-		return names
-	}
-	return append(names, name)
 }
 
 // restore does the work of Restore. With deep it also reads the log, because a change in the same instant as a write of relay's leaves no

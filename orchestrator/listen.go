@@ -104,14 +104,13 @@ func watchSleep(ctx context.Context, s *state, up func() time.Duration) (over fu
 	watch.Go(func() {
 		tick := time.NewTicker(limits.SleepInterval)
 		defer tick.Stop()
-		for {
+		for over := false; !over; {
 			select {
 			case <-ctx.Done():
-				slept(s, d)
-				return
+				over = true
 			case <-tick.C:
-				slept(s, d)
 			}
+			slept(s, d)
 		}
 	})
 	return func() { cancel(); watch.Wait() }

@@ -12,6 +12,7 @@
 package reanchor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -72,16 +73,8 @@ func sheetOf(in Input) *sheet {
 	contextSection(&s, in)
 	workSection(&s, in, id, title)
 
-	s.fit(budget(in.MaxBytes))
+	s.fit(max(cmp.Or(in.MaxBytes, defaultBrief), smallBrief))
 	return &s
-}
-
-// budget returns the size of a brief that may have so many bytes; 0: as many as usual.
-func budget(most int) int {
-	if most <= 0 {
-		return defaultBrief
-	}
-	return max(most, smallBrief)
 }
 
 func gitSection(s *sheet, in Input) {

@@ -19,15 +19,14 @@ type Said struct {
 
 // Fork has the input of the prompt for an agent that branches from a recorded conversation.
 type Fork struct {
-	Query    string // what it is asked now
-	Said     []Said // before that, in order
-	By       string // whose conversation that was
-	Base     string // commit that the agent begins from
-	Agent    Agent
-	Wall     time.Duration
-	USD      float64 // it may cost; 0: not said, as
-	Tokens   int64   // is 0 here
-	MaxBytes int     // of the whole; 0: as a brief
+	Query  string // what it is asked now
+	Said   []Said // before that, in order
+	By     string // whose conversation that was
+	Base   string // commit that the agent begins from
+	Agent  Agent
+	Wall   time.Duration
+	USD    float64 // it may cost; 0: not said, as
+	Tokens int64   // is 0 here
 }
 
 // Sizes of single messages, in bytes, and how many tools of one are named.
@@ -46,7 +45,7 @@ func (f Fork) Prompt() []byte {
 		"and go on from there with what you are asked below. The files are those of commit " + plaintext.ShortLine(f.Base, 64) + ":\n" +
 		"what the conversation changed in them is not there, unless that commit has it. Text between fences is quoted.")
 	s.section("The conversation", "")
-	blocks := f.conversation(budget(f.MaxBytes) - len(f.Query))
+	blocks := f.conversation(defaultBrief - len(f.Query))
 	for _, b := range blocks {
 		s.add(b)
 	}

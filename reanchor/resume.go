@@ -15,7 +15,6 @@ type Session struct {
 	Threads   []Thread
 	Required  []string // documents that the project wants to be read
 	Next      []string // what to do next, a line each
-	MaxBytes  int      // as that of Input
 	Answered  string   // author of the answer to the handoff; "": none
 	Directory string   // name of the checkout
 }
@@ -44,6 +43,6 @@ func SessionBrief(from Session) []byte {
 	}
 	s.section("Next steps", "")
 	s.list(fixed, "In this order:", from.Next)
-	s.fit(budget(from.MaxBytes))
+	s.fit(defaultBrief)
 	return s.bytes()
 }

@@ -182,34 +182,26 @@ func (b *block) appendBody(out []byte) []byte {
 	if b.body == "" {
 		return out
 	}
-	if b.fence != "" {
-		out = append(out, b.fence...)
-		out = append(out, '\n')
+	fence, before, behind := b.fence, "", b.mark()
+	if fence != "" {
+		fence += "\n"
 	}
 	if b.tail {
-		out = b.appendMark(out)
+		before, behind = behind, before
 	}
-	out = append(out, b.body...)
-	out = append(out, '\n')
-	if !b.tail {
-		out = b.appendMark(out)
-	}
-	if b.fence != "" {
-		out = append(out, b.fence...)
-		out = append(out, '\n')
-	}
-	return out
+	return append(out, fence+before+b.body+"\n"+behind+fence...)
 }
 
-// appendMark says how much is missing.
-func (b *block) appendMark(out []byte) []byte {
-	if b.lost == 0 {
-		return out
+// mark says how much is missing.
+func (b *block) mark() string {
+	mark := leftOut(b.lost, b.path) + "\n"
+	switch {
+	case b.lost == 0:
+		return ""
+	case b.fence == "":
+		return "- " + mark
 	}
-	if b.fence == "" {
-		out = append(out, "- "...)
-	}
-	return append(append(out, leftOut(b.lost, b.path)...), '\n')
+	return mark
 }
 
 // leftOut marks a cut of so many lines of a text, all of which is in a file; "": in none.

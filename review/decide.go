@@ -30,10 +30,7 @@ func Decide(v Verdict, s Strictness) (d Decision, counted, deferred []Finding) {
 		d = NeedsChanges
 	}
 	if d != Approved && len(counted) == 0 {
-		counted = []Finding{{
-			Severity: High,
-			Issue:    cmp.Or(v.Summary, "the reviewer refused the change and gave no finding"),
-		}}
+		counted = []Finding{{Severity: High, Issue: cmp.Or(v.Summary, "the reviewer refused the change and gave no finding")}}
 	}
 	return d, counted, deferred
 }

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"relay/epic/each"
 )
 
 // Opinion holds what one reviewer of a panel said.
@@ -118,9 +120,7 @@ func merge(all []Raised, more []Finding, by string) []Raised {
 			f.Fix = cmp.Or(f.Fix, r.Fix)
 			r.Finding = f
 		}
-		if !slices.Contains(r.By, by) {
-			r.By = append(r.By, by)
-		}
+		r.By = each.Added(r.By, by)
 	}
 	return all
 }

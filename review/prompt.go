@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -150,11 +151,7 @@ func section(b *strings.Builder, title, data string) {
 }
 
 func list(items []string) string {
-	var b strings.Builder
-	for _, item := range items {
-		fmt.Fprintf(&b, "- %s\n", line(item))
-	}
-	return b.String()
+	return strings.Join(each.Of(items, func(item string) string { return "- " + line(item) }), "\n")
 }
 
 func checks(results []CheckResult) string {

@@ -1,7 +1,6 @@
 package runners
 
 import (
-	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -36,14 +35,12 @@ func ReadTimes(folder string) MessageTimes {
 // yet.
 func ParseTimes(text []byte) MessageTimes {
 	var t MessageTimes
-	for {
-		line, rest, ok := bytes.Cut(text, []byte("\n"))
-		if !ok {
-			return t
+	for line := range strings.Lines(string(text)) {
+		if strings.HasSuffix(line, "\n") {
+			t.add(line)
 		}
-		text = rest
-		t.add(string(line))
 	}
+	return t
 }
 
 func (t *MessageTimes) add(line string) {
@@ -52,31 +49,24 @@ func (t *MessageTimes) add(line string) {
 		return
 	}
 	size, err := strconv.ParseInt(words[0], 10, 64)
-	if err != nil || size < t.Size() {
-		return
+	ms, wrong := strconv.ParseInt(words[1], 10, 64)
+	if err == nil && wrong == nil && size >= t.Size() && ms > 0 {
+		t.seen = append(t.seen, seen{size, ms})
 	}
-	ms, err := strconv.ParseInt(words[1], 10, 64)
-	if err != nil || ms <= 0 {
-		return
+}
+
+func (t *MessageTimes) last() seen {
+	if len(t.seen) == 0 {
+		return seen{}
 	}
-	t.seen = append(t.seen, seen{size, ms})
+	return t.seen[len(t.seen)-1]
 }
 
 // Size returns how many bytes of the stream have a time.
-func (t *MessageTimes) Size() int64 {
-	if len(t.seen) == 0 {
-		return 0
-	}
-	return t.seen[len(t.seen)-1].size
-}
+func (t *MessageTimes) Size() int64 { return t.last().size }
 
 // Last returns the last time at which anything was seen; 0: none.
-func (t *MessageTimes) Last() int64 {
-	if len(t.seen) == 0 {
-		return 0
-	}
-	return t.seen[len(t.seen)-1].ms
-}
+func (t *MessageTimes) Last() int64 { return t.last().ms }
 
 // At returns when the stream was first seen to have so many bytes: that is when the line that ends there was seen. Bytes without a time
 // were seen last.

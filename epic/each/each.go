@@ -1,5 +1,7 @@
-// Package each makes lists of lists: what a function returns of each item. It counts items, too.
+// Package each makes lists of lists: what a function returns of each item, or each item once. It counts items, too.
 package each
+
+import "slices"
 
 // Of returns what f makes of each item, in their order; nil of an empty list.
 func Of[T, V any](list []T, f func(T) V) []V {
@@ -14,6 +16,16 @@ func Where[T, V any](list []T, f func(T) (V, bool)) (made []V) {
 		}
 	}
 	return made
+}
+
+// Added returns a list with more, each once.
+func Added[T comparable](list []T, more ...T) []T {
+	for _, item := range more {
+		if !slices.Contains(list, item) {
+			list = append(list, item)
+		}
+	}
+	return list
 }
 
 // Count returns how many items of a list fit.

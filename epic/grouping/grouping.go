@@ -9,6 +9,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/each"
 )
 
 // ManyTasks is how many tasks a plan may have before one for each of its headings is better.
@@ -43,7 +44,7 @@ func ByHeading(p *blueprint.Plan) bool {
 		t.DependsOn = nil
 		for _, d := range graph.Deps(i) {
 			if on := cmp.Or(into[graph.ID(d)], graph.ID(d)); on != t.ID && on != first {
-				t.DependsOn = added(t.DependsOn, on)
+				t.DependsOn = each.Added(t.DependsOn, on)
 			}
 		}
 		title := epic.Criterion{Text: t.Title}
@@ -59,7 +60,7 @@ func ByHeading(p *blueprint.Plan) bool {
 			whole := &e.Tasks[at[first]]
 			texts[first] = append(texts[first], strings.TrimSpace(t.Title+":\n\n"+t.Description))
 			whole.Criteria = append(append(whole.Criteria, title), t.Criteria...)
-			whole.Files, whole.DependsOn = added(whole.Files, t.Files...), added(whole.DependsOn, t.DependsOn...)
+			whole.Files, whole.DependsOn = each.Added(whole.Files, t.Files...), each.Added(whole.DependsOn, t.DependsOn...)
 		}
 	}
 	for first, list := range texts {
@@ -70,14 +71,4 @@ func ByHeading(p *blueprint.Plan) bool {
 	}
 	p.Epic = &e
 	return true
-}
-
-// added returns a list with more, each once.
-func added(list []string, more ...string) []string {
-	for _, text := range more {
-		if !slices.Contains(list, text) {
-			list = append(list, text)
-		}
-	}
-	return list
 }

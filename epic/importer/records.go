@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/each"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
@@ -52,11 +53,7 @@ func readRecords(s source, d *draft) {
 		root.Get("meta", "feature", "project").Get("projectName", "name", "title").String(),
 		markdown.Clip(description, maxTitle), d.title, strings.TrimSuffix(path.Base(s.name), ".json"))
 	d.description = slices.DeleteFunc([]string{description, root.Get("context").Prose()}, func(text string) bool { return text == "" })
-	for _, run := range root.Get("verificationCommands").Members() {
-		if !slices.Contains(d.checks, run) {
-			d.checks = append(d.checks, run)
-		}
-	}
+	d.checks = each.Added(d.checks, root.Get("verificationCommands").Members()...)
 	r := recordReader{d: d, parts: map[string][]*item{}, ids: map[string]int{}}
 	r.count(lists, "")
 	r.lists(lists, nil)

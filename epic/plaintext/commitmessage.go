@@ -1,7 +1,6 @@
 package plaintext
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -70,11 +69,11 @@ func execute(text string, f MessageFields) (string, error) {
 	if err != nil {
 		return "", plainly(err)
 	}
-	var out limited
-	if err := parsed.Execute(&out, f); err != nil {
+	var out strings.Builder
+	if err := parsed.Execute(&Limited{To: &out, Left: maxText, TooMuch: errTooLong}, f); err != nil {
 		return "", plainly(err)
 	}
-	subject, body, _ := strings.Cut(strings.TrimSpace(Clean(out.text.String())), "\n")
+	subject, body, _ := strings.Cut(strings.TrimSpace(Clean(out.String())), "\n")
 	subject, body = Line(subject), strings.TrimSpace(body)
 	if subject == "" {
 		return "", errNoSubject
@@ -119,15 +118,4 @@ func shortened(subject string) string {
 		cut = cut[:at]
 	}
 	return strings.TrimRight(cut, " ,;:") + "…"
-}
-
-// limited takes no more than a message may have.
-type limited struct{ text bytes.Buffer }
-
-// Write refuses what is too much.
-func (l *limited) Write(p []byte) (int, error) {
-	if l.text.Len()+len(p) > maxText {
-		return 0, errTooLong
-	}
-	return l.text.Write(p)
 }

@@ -43,15 +43,15 @@ func (n Notification) Render(text string) ([]byte, error) {
 		content, err := jsonText(n)
 		return []byte(content + "\n"), err
 	}
-	var out limited
+	var out bytes.Buffer
 	parsed, err := template.New("").Funcs(template.FuncMap{"json": jsonText}).Parse(text)
 	if err == nil {
-		err = parsed.Execute(&out, n)
+		err = parsed.Execute(&Limited{To: &out, Left: maxText, TooMuch: errTooLong}, n)
 	}
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(Line(err.Error()), "template: :"))
 	}
-	return out.text.Bytes(), nil
+	return out.Bytes(), nil
 }
 
 // jsonText returns a value as JSON, without escapes for HTML.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"relay/epic"
+	"relay/epic/each"
 )
 
 // mergeTask brings a task up to date. It returns the keys of what was changed, which of these had been edited here too, and what stays
@@ -91,12 +92,8 @@ func empty(v reflect.Value) bool {
 // mergeLists takes out of a list what the plan has no more, and adds what is new there.
 func mergeLists(was, have, want []string) []string {
 	list := slices.DeleteFunc(slices.Clone(have), func(s string) bool { return slices.Contains(was, s) && !slices.Contains(want, s) })
-	for _, s := range want {
-		if !slices.Contains(was, s) && !slices.Contains(list, s) {
-			list = append(list, s)
-		}
-	}
-	return list
+	fresh := slices.DeleteFunc(slices.Clone(want), func(s string) bool { return slices.Contains(was, s) })
+	return each.Added(list, fresh...)
 }
 
 // edited reports whether a task is another than the plan made it.

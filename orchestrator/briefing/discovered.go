@@ -3,11 +3,11 @@ package briefing
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 )
 
@@ -46,9 +46,7 @@ func Discovered(s LearningSource) []Discovery {
 			list = append(list, Discovery{Title: found.Title})
 		}
 		list[k].Why = cmp.Or(list[k].Why, found.Why)
-		if !slices.Contains(list[k].By, by) {
-			list[k].By = append(list[k].By, by)
-		}
+		list[k].By = each.Added(list[k].By, by)
 	}
 	for i := range s.Epic.Tasks {
 		id := s.Epic.Tasks[i].ID

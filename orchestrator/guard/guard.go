@@ -17,9 +17,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/worktree"
@@ -61,9 +61,7 @@ type Sightings struct {
 
 // Note adds a note, once.
 func (s *Sightings) Note(kind, text string) {
-	if n := (attempts.Note{Kind: kind, Text: text}); !slices.Contains(s.Notes, n) {
-		s.Notes = append(s.Notes, n)
-	}
+	s.Notes = each.Added(s.Notes, attempts.Note{Kind: kind, Text: text})
 }
 
 // ByAgent records what the attempt's own agent is known to have done.

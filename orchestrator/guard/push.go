@@ -2,7 +2,6 @@ package guard
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -20,8 +19,7 @@ const refusal = "/relay does not let agents push (setting relay.push: false), so
 // of a repository wherever they are. A push to a repository that a test has made for itself still works, and so does every fetch.
 func refusePush(ctx context.Context, repo *git.Repo) (settings []string, err error) {
 	out, err := repo.Run(ctx, git.Call{Args: []string{"config", "-z", "--get-regexp", `^remote\..*\.(push)?url$`}})
-	var none *git.Error
-	if err != nil && (!errors.As(err, &none) || none.Code != 1) {
+	if err != nil && git.ExitCode(err) != 1 { // there is none
 		return nil, err
 	}
 	prefixes := []string{"https://", "http://", "ssh://", "git://", "git+ssh://", "ssh+git://", "git@"}

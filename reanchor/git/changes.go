@@ -181,7 +181,7 @@ func (g *Repo) Patch(ctx context.Context, base, head string, w io.Writer, most i
 	if err != nil {
 		return err
 	}
-	_, err = g.Run(ctx, Call{Args: args, Stdout: &limited{to: w, left: most}})
+	_, err = g.Run(ctx, Call{Args: args, Stdout: w, Limit: most})
 	return err
 }
 

@@ -176,14 +176,7 @@ func (g *Repo) Ref(ctx context.Context, name string) (string, error) {
 	if hash, err := g.fast.ref(name); err == nil {
 		return hash, nil
 	}
-	out, err := g.Run(ctx, Call{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", name}})
-	if ExitCode(err) == 1 {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(string(out), "\n"), nil
+	return g.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
 }
 
 // Branch returns the branch that is checked out, before its first commit too, or "" when HEAD is detached. A HEAD
@@ -193,14 +186,17 @@ func (g *Repo) Branch(ctx context.Context) (string, error) {
 	if err == nil {
 		return strings.TrimPrefix(name, "refs/heads/"), nil
 	}
-	out, err := g.Run(ctx, Call{Args: []string{"symbolic-ref", "--quiet", "HEAD"}})
+	name, err = g.line(ctx, "symbolic-ref", "--quiet", "HEAD")
+	return strings.TrimPrefix(name, "refs/heads/"), err
+}
+
+// line runs a command that prints one line, or exits with 1 when it has nothing to say.
+func (g *Repo) line(ctx context.Context, args ...string) (string, error) {
+	out, err := g.Run(ctx, Call{Args: args})
 	if ExitCode(err) == 1 {
 		return "", nil
 	}
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimPrefix(strings.TrimSuffix(string(out), "\n"), "refs/heads/"), nil
+	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 // Tree returns the full hash of a commit's tree.

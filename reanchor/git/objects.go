@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -15,13 +16,9 @@ import (
 
 // DiskFault reports whether an error is one of the disk: it concerns whoever writes next as well.
 func DiskFault(err error) bool {
-	for _, no := range []syscall.Errno{syscall.ENOSPC, syscall.EROFS, syscall.EIO} {
-		if errors.Is(err, no) {
-			return true
-		}
-	}
-	var gitErr *Error
-	return errors.As(err, &gitErr) && diskWords.MatchString(gitErr.Stderr)
+	faults := []error{syscall.ENOSPC, syscall.EROFS, syscall.EIO}
+	gitErr, said := errors.AsType[*Error](err)
+	return slices.ContainsFunc(faults, func(no error) bool { return errors.Is(err, no) }) || said && diskWords.MatchString(gitErr.Stderr)
 }
 
 var diskWords = pattern.New(`No space left|Out of diskspace|quota exceeded|Read-only file system|Input/output error`)

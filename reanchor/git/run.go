@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os/exec"
 	"strings"
 	"time"
@@ -35,11 +36,11 @@ type Call struct {
 	Env    []string  // added last: it wins over everything Run removes or sets (GIT_INDEX_FILE, GIT_AUTHOR_NAME, …)
 	Stdin  io.Reader // nil: empty
 	Args   []string  // a builtin and its arguments, after any -c NAME=VALUE; put -- before paths
-	Stdout io.Writer // nil: what git prints is returned, at most Limit bytes
+	Stdout io.Writer // nil: what git prints is returned
 
 	GitDir   string        // with WorkTree: the repository to use, whatever Dir looks like; "" : git searches from Dir upwards
 	WorkTree string        //
-	Limit    int           // 0: 16 MiB
+	Limit    int           // of output, in bytes; 0: 16 MiB, and with Stdout none
 	Wall     time.Duration // 0: 10 minutes
 	Writes   bool          // git may take optional locks, as to refresh the index
 	AtOnce   bool          // somebody waits: it is not tried again when there is no room to run git in
@@ -106,14 +107,14 @@ func Run(ctx context.Context, c Call) ([]byte, error) {
 	defer cancel()
 
 	var printed bytes.Buffer
-	out := noting{to: &limited{to: &printed, left: cmp.Or(c.Limit, callOutput)}}
+	out := plaintext.Limited{To: &printed, Left: cmp.Or(c.Limit, callOutput), TooMuch: ErrTooMuch}
 	if c.Stdout != nil {
-		out.to = c.Stdout
+		out.To, out.Left = c.Stdout, cmp.Or(c.Limit, math.MaxInt)
 	}
 	var complaint trailing
 	err := run(ctx, c, &out, &complaint)
-	if out.err != nil {
-		err = out.err // git's message about its closed pipe says nothing new
+	if out.Err != nil {
+		err = out.Err // git's message about its closed pipe says nothing new
 	}
 	if err == nil {
 		return printed.Bytes(), nil
@@ -160,35 +161,6 @@ func gitError(ctx context.Context, c Call, err error, stderr string) error {
 		e.Err = crowdedOut(err)
 	}
 	return e
-}
-
-// noting remembers why the reader of git's output had enough.
-type noting struct {
-	to  io.Writer
-	err error
-}
-
-// Write passes p on.
-func (n *noting) Write(p []byte) (int, error) {
-	written, err := n.to.Write(p)
-	if err != nil {
-		n.err = err
-	}
-	return written, err
-}
-
-// limited takes no more than so many bytes.
-type limited struct {
-	to   io.Writer
-	left int
-}
-
-// Write refuses what does not fit, so that git stops.
-func (l *limited) Write(p []byte) (int, error) {
-	if l.left -= len(p); l.left < 0 {
-		return 0, ErrTooMuch
-	}
-	return l.to.Write(p)
 }
 
 // trailing keeps the end of what is written to it.

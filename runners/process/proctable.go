@@ -98,9 +98,6 @@ func (k *procTable) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Proces
 	return proc, err
 }
 
-// resumeGuardian continues a guardian that somebody has stopped. It has no effect on one that runs.
-func resumeGuardian(guardian *os.Process) { _ = guardian.Signal(unix.SIGCONT) }
-
 // adopted lists the processes that came to us from commands. Needs k.mu.
 func (k *procTable) adopted() (found []member) {
 	for _, m := range orphans(func(pid int) bool { return k.leaders[pid] != nil || k.guardians[pid] }) {

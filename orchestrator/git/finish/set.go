@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"relay/epic/each"
 	"relay/reanchor/git"
 )
 
@@ -37,9 +38,7 @@ func (s *BranchSet) Drop(ctx context.Context, name, kept string) error {
 	if why := WhyInUse(at, own); why != "" {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if text := "the branch " + name + " was not removed: " + why; !slices.Contains(s.stay, text) {
-			s.stay = append(s.stay, text)
-		}
+		s.stay = each.Added(s.stay, "the branch "+name+" was not removed: "+why)
 		return nil
 	}
 	return DeleteBranch(ctx, s.Repo, name, head)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/epic/each"
 	"relay/epic/plaintext"
 	"relay/reanchor/git"
 )
@@ -154,9 +155,7 @@ func (h History) foreignCommits(ctx context.Context, tip string) (f foreignWork,
 		}
 		for task := range strings.FieldsSeq(fields[2]) {
 			f.own = true
-			if !slices.Contains(f.tasks, task) {
-				f.tasks = append(f.tasks, task)
-			}
+			f.tasks = each.Added(f.tasks, task)
 		}
 		for run := range strings.FieldsSeq(fields[1]) {
 			theirs = theirs || !h.Ledger.Ran(run)

@@ -18,16 +18,12 @@ const mostConverted = 200
 // asWritten reports whether a file has exactly what git writes of a commit's, through attributes and filters. git takes
 // such a file for changed when it would not read the same back: attributes that came later, a filter, ident.
 func asWritten(ctx context.Context, repo *git.Repo, commit, p string) bool {
-	full := filepath.Join(repo.Root(), filepath.FromSlash(p))
-	if info, err := os.Lstat(full); err != nil || !info.Mode().IsRegular() {
+	full := fullPath(repo, p)
+	if !git.Exists(full) {
 		return false
 	}
 	written, err := repo.Run(ctx, git.Call{Args: []string{"cat-file", "--filters", commit + ":" + p}, Limit: git.MaxPrinted})
-	if err != nil {
-		return false
-	}
-	content, err := os.ReadFile(full)
-	return err == nil && bytes.Equal(content, written)
+	return err == nil && git.SameAs(written, full)
 }
 
 // Unconverted returns those of the paths that are not as git writes them of a commit: somebody has changed them.

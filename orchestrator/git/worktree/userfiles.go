@@ -41,7 +41,8 @@ func (u *UserFiles) Release(ctx context.Context, run git.Runner, commit string) 
 // Record records the user's own files: those that are not tracked, ignored ones among them (an agent that rewrites
 // .gitignore would have them committed), and changes that flags hide from git.
 func (u *UserFiles) Record(ctx context.Context, run git.Runner) error {
-	out, err := run.Git(ctx, nil, git.StatusAll()...)
+	out, err := run.Git(ctx, nil, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching",
+		"--ignore-submodules=all")
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay-temporal/internal/order"
 	"relay/cmd/relay/command"
+	"relay/orchestrator/secrets"
 	"relay/reanchor/git"
 )
 
@@ -29,7 +30,7 @@ func (h *Host) Answer(ctx context.Context, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("this host cannot %s", q.What)
 	}
 	h.about(ctx, q, &a)
-	rules := h.rules()
+	rules := secrets.New(h.Environ)
 	for i := range a.Points {
 		a.Points[i].Message, a.Points[i].Fix = rules.Text(a.Points[i].Message), rules.Text(a.Points[i].Fix)
 	}

@@ -33,9 +33,6 @@ type Host struct {
 	Machine  command.Machine
 }
 
-// rules find the secrets of this machine.
-func (h *Host) rules() *secrets.Redactor { return secrets.New(h.Environ) }
-
 func (h *Host) carryOut(ctx context.Context, o order.Order, observe func(engine.Event)) (m order.Result, err error) {
 	store, err := h.store(ctx)
 	if err != nil {
@@ -141,7 +138,7 @@ func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return err
 	}
 	var mu sync.Mutex
-	rules := h.rules()
+	rules := secrets.New(h.Environ)
 	tell := func(l line) error {
 		mu.Lock()
 		defer mu.Unlock()

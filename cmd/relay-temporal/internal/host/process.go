@@ -58,16 +58,11 @@ func (p *Processes) Do(
 		}
 		return p.follow(ctx, dir, tell)
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return nil, err
-	}
-	switch err := os.Mkdir(dir, 0o700); {
-	case err == nil:
+	if err = errors.Join(os.MkdirAll(filepath.Dir(dir), 0o700), os.Mkdir(dir, 0o700)); err == nil {
 		p.sweep(host)
-		if err := p.start(home, dir, message); err != nil {
-			return nil, err
-		}
-	case !errors.Is(err, fs.ErrExist):
+		err = p.start(home, dir, message)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	return p.follow(ctx, dir, tell)

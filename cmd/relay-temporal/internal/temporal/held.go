@@ -101,13 +101,12 @@ func (w *Worker) claim(ctx context.Context, h held) error {
 	for {
 		err := w.beat(ctx, h, nil)
 		_, canceled := errors.AsType[*temporal.CanceledError](err)
-		switch {
-		case err == nil, gone(err), canceled:
+		if err == nil || gone(err) || canceled {
 			return err
-		case ctx.Err() != nil:
+		}
+		if !pause(ctx, retryEvery) {
 			return ctx.Err()
 		}
-		pause(ctx, retryEvery)
 	}
 }
 

@@ -123,9 +123,7 @@ func (c completer) agents(cmd *cobra.Command, _ []string) (list []string) {
 		if agent.Model != "" {
 			what += ", " + agent.Model
 		}
-		if offer := name + "\t" + what; !slices.Contains(list, offer) {
-			list = append(list, offer)
-		}
+		list = each.Added(list, name+"\t"+what)
 	}
 	return list
 }

@@ -59,7 +59,8 @@ func RunHost(ctx context.Context, folder string, environ []string, name string, 
 // that has started; it waits for nothing that outlives the program.
 func Feed(ctx context.Context, environ, argv []string, input []byte) (printed string, err error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	var out beginning
+	var text strings.Builder
+	out := plaintext.Limited{To: &text, Left: 64 << 10, TooMuch: errors.New("it prints too much")}
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environ, bytes.NewReader(input), &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel, cmd.WaitDelay = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }, time.Second
@@ -67,20 +68,7 @@ func Feed(ctx context.Context, environ, argv []string, input []byte) (printed st
 	if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil { // a process that it left behind has its output
 		err = nil
 	}
-	return string(out), err
-}
-
-// beginning keeps what is written to it, and refuses more than a program with nothing to say prints.
-type beginning []byte
-
-// Write fails for too much, which ends the program.
-func (b *beginning) Write(p []byte) (int, error) {
-	const most = 64 << 10
-	if len(*b)+len(p) > most {
-		return 0, errors.New("it prints too much")
-	}
-	*b = append(*b, p...)
-	return len(p), nil
+	return text.String(), err
 }
 
 // OpenBrowser opens an address in the user's browser, and does not wait for that.

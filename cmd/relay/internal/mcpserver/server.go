@@ -73,17 +73,15 @@ func watchParent(ctx context.Context, stop func()) bool {
 	parent := os.Getppid()
 	tick := time.NewTicker(parentCheck)
 	defer tick.Stop()
-	for {
+	for os.Getppid() == parent {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-tick.C:
-			if os.Getppid() != parent {
-				stop()
-				return true
-			}
 		}
 	}
+	stop()
+	return true
 }
 
 // server is the tools, of which one works at a time.

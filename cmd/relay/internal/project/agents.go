@@ -299,19 +299,14 @@ func (a *Agents) AskedFor(t *epic.Task) []Asked {
 }
 
 // AllAsked returns the agents that may be asked for something in the work on tasks, each once.
-func (a *Agents) AllAsked(tasks []epic.Task) (once []Asked) {
+func (a *Agents) AllAsked(tasks []epic.Task) []Asked {
 	all := a.AskedFor(nil)
 	for i := range tasks {
 		if t := &tasks[i]; t.Runner != "" || t.Model != "" {
 			all = append(all, a.AskedFor(t)...)
 		}
 	}
-	for _, one := range all {
-		if !slices.Contains(once, one) {
-			once = append(once, one)
-		}
-	}
-	return once
+	return each.Added(nil, all...)
 }
 
 // maxInstructions bounds what a user can tell a reviewer: it is cut to a part of that in the prompt.

@@ -45,14 +45,10 @@ type Caps struct {
 
 // withModels returns agents, each once, with the models that they will be asked for, by relay's configuration or by their CLI's own; "" is
 // its own choice.
-func (c *Caps) withModels(list []Asked) (once []Asked) {
-	for _, one := range list {
-		one = Asked{Name: one.Name, Model: cmp.Or(one.Model, c.Agents.ownSettings(one).Model)}
-		if !slices.Contains(once, one) {
-			once = append(once, one)
-		}
-	}
-	return once
+func (c *Caps) withModels(list []Asked) []Asked {
+	return each.Added(nil, each.Of(list, func(one Asked) Asked {
+		return Asked{Name: one.Name, Model: cmp.Or(one.Model, c.Agents.ownSettings(one).Model)}
+	})...)
 }
 
 // allAgents returns all agents that may be asked for something, each once.

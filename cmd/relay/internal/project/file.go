@@ -40,7 +40,11 @@ func Replace(path string, mode fs.FileMode, data []byte) error {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	dir, err := os.Open(filepath.Dir(path)) // its names are to be durable, too
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // SameFile reports whether two paths lead to one file.

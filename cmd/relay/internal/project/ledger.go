@@ -142,8 +142,6 @@ const (
 
 // ActiveRun finds the run that is on. One that is just beginning, or between two plans, is waited for.
 func ActiveRun(ctx context.Context, p *Project) (*attempts.View, error) {
-	open := time.NewTicker(beginPause)
-	defer open.Stop()
 	late := time.After(beginWait)
 	for {
 		view, err := attempts.Read(p.Dir, nil, nil)
@@ -165,7 +163,7 @@ func ActiveRun(ctx context.Context, p *Project) (*attempts.View, error) {
 				return nil, &attempts.HeldError{Holder: *view.Holder}
 			}
 			return nil, ErrNoRun()
-		case <-open.C:
+		case <-time.After(beginPause):
 		}
 	}
 }

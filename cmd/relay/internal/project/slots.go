@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"relay/orchestrator/engine"
 	"relay/orchestrator/provision"
 	"relay/reanchor/git"
@@ -28,7 +30,7 @@ func (s slotsPlace) folder() string {
 	switch inside := strings.HasPrefix(s.state, s.root+string(filepath.Separator)); {
 	case s.named != "": // it may have worktrees of other people's or of another relay
 		return filepath.Join(s.named, own)
-	case s.state != "" && !inside && writable(Nearest(s.state)):
+	case s.state != "" && !inside && unix.Access(Nearest(s.state), unix.W_OK|unix.X_OK) == nil:
 		return filepath.Join(s.state, "worktrees", own)
 	}
 	return filepath.Join(s.dir, BelowName)

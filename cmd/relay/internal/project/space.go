@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"relay/orchestrator/decide"
 )
 
@@ -36,6 +38,15 @@ func freeSpaceOn(folders []string) decide.Free {
 		}
 	}
 	return f
+}
+
+// FreeSpace returns the number of bytes an ordinary user can still write to the disk of a folder.
+func FreeSpace(folder string) (uint64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(folder, &s); err != nil {
+		return 0, err
+	}
+	return s.Bavail * uint64(s.Bsize), nil
 }
 
 // availableMemory returns how many bytes new programs can have without swapping, as Linux tells; -1 where it is not known.

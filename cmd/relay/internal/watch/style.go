@@ -2,13 +2,13 @@ package watch
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/each"
 	"relay/orchestrator/view"
 )
 
@@ -62,9 +62,7 @@ func (s style) bar(n *view.Night, width int) (bar, legend string) {
 		} else if state.Group() == view.Waiting {
 			count, word = n.Counts.Group(view.Waiting), string(view.Waiting)
 		}
-		if part := fmt.Sprintf("%s %d %s", symbol, count, word); !slices.Contains(parts, part) {
-			parts = append(parts, part)
-		}
+		parts = each.Added(parts, fmt.Sprintf("%s %d %s", symbol, count, word))
 	}
 	return bar, cut(strings.Join(parts, "  "), width)
 }
