@@ -66,7 +66,7 @@ func UniqueNested(ctx context.Context, repo *git.Repo) (map[string]string, error
 }
 
 // UniqueNestedAt returns text that says what the repository at path has that is nowhere else: changes in no commit, except
-// products of tools, or commits that it has from no other repository. "" is nothing, or no repository.
+// folders that tools make, or commits that it has from no other repository. "" is nothing, or no repository.
 func UniqueNestedAt(ctx context.Context, repo *git.Repo, path string) string {
 	if !NestedAt(repo, path) {
 		return ""
@@ -83,7 +83,7 @@ func UniqueNestedAt(ctx context.Context, repo *git.Repo, path string) string {
 		}
 		unique.WriteString(strings.Join(slices.DeleteFunc(strings.Split(string(out), "\x00"), func(entry string) bool {
 			file, untracked := strings.CutPrefix(entry, "?? ")
-			return untracked && Product(file) != ""
+			return untracked && strings.HasSuffix(file, "/") && Product(file) != ""
 		}), "\x00"))
 	}
 	return unique.String()

@@ -131,9 +131,9 @@ func (c *Caps) UncountedWarning() []string {
 	if run <= 0 || budgetChosen(c.Agents.config) {
 		return nil
 	}
-	names := each.Where(c.allAgents(), func(h Asked) (string, bool) { return h.Name, c.accuracyOn(h, true) == notHeld })
-	slices.Sort(names)
-	if names = slices.Compact(names); len(names) == 0 {
+	uncounted := each.Where(c.allAgents(), func(h Asked) (string, bool) { return h.Name, c.accuracyOn(h, true) == notHeld })
+	names := each.Added(nil, uncounted...)
+	if len(names) == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("the run's budget of %.2f USD does not count %s: what %s is not known",
