@@ -130,9 +130,13 @@ func (l lifecycle) Close(ctx context.Context) (stay []string, err error) {
 			err = errors.Join(err, failed)
 		}
 	}
+	newest := map[string]int{} // attempt of each task
+	for _, id := range l.e.done {
+		newest[id.Task] = max(newest[id.Task], id.Number)
+	}
 	waits := func(id order.ID) bool { // its work lands in the next run, which asks for its result again
 		commit, _ := l.e.store.Repo.Ref(ctx, "refs/heads/"+finish.TaskBranch(l.e.o.Epic.ID, id.Task))
-		return commit != ""
+		return commit != "" && id.Number == newest[id.Task]
 	}
 	if failed := l.e.store.Remove(ctx, slices.DeleteFunc(l.e.done, waits)...); failed != nil {
 		stay = append(stay, "orders and results of this run were not removed from the remote: "+failed.Error())
