@@ -66,7 +66,7 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 	r := boxReader{d: d, numbered: numbered, points: !boxed}
 	var above [7]string // the headings that a section is below
 	done := 0           // the level of the section whose work is done
-	var beside []int    // open boxes that are no tasks
+	var beside [7][]int // open boxes that are no tasks, by the level of their section
 	for _, part := range markdown.Cut(markdown.Labelled(list), 0) {
 		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
 		above[level] = name
@@ -78,9 +78,7 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 			done = level
 		}
 		if part.Beside {
-			if lines := aside(d, name, part.Body); level == markdown.LabelLevel && !numbered {
-				beside = append(beside, lines...)
-			}
+			beside[level] = append(beside[level], aside(d, name, part.Body)...)
 			continue
 		}
 		entries, rest := r.section(part, above, done)
@@ -88,7 +86,9 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 			d.tell(line, why)
 		}
 	}
-	doubtBeside(d, beside, len(open))
+	if !numbered {
+		doubtBeside(d, beside[markdown.LabelLevel], len(open))
+	}
 }
 
 // doubtBeside tells that many of all open boxes are no tasks.
