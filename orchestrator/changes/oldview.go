@@ -79,8 +79,8 @@ func findOld(ctx context.Context, d *Diff) error {
 	return err
 }
 
-// goesOn matches what can follow a command and does not hide that it failed.
-var goesOn = pattern.New(`^([^|;&#]|&&)*$`)
+// goesOn matches what can follow a command and does not hide that it failed, and idle a lost line that checked nothing.
+var goesOn, idle = pattern.New(`^([^|;&#]|&&)*$`), pattern.New("^-(#!.*|(echo|printf)\\b([^|;&`$]|\\$[^(])*)$")
 
 // scriptKept tells of a script that a check runs by its name, that the task does not name, and that has lost a line or ends early now.
 func scriptKept(ctx context.Context, d *Diff, n git.Change, was string) error {
@@ -97,7 +97,7 @@ func scriptKept(ctx context.Context, d *Diff, n git.Change, was string) error {
 			more, kept := strings.CutPrefix(line, "+"+gone[1:])
 			return kept && goesOn.MatchString(more)
 		})
-		if endsEarly.MatchString(line) || line[0] == '-' && len(line) > 1 && !comment.MatchString(line) {
+		if endsEarly.MatchString(line) || line[0] == '-' && len(line) > 1 && !comment.MatchString(line) && !idle.MatchString(line) {
 			less = append(less, line)
 		}
 	})

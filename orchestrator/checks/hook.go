@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/verdict"
 )
 
 // hookScript runs a hook as git commit would where a task is one commit: what it has changed is staged on its base. A hook that changes
@@ -21,7 +22,7 @@ exit $ended`
 func Hook(file, base, head string, index int) Check {
 	quoted := "'" + strings.ReplaceAll(file, "'", `'\''`) + "'"
 	return Check{
-		Check: epic.Check{Name: "pre-commit hook", Run: fmt.Sprintf(hookScript, base, head, quoted)},
+		Check: epic.Check{Name: verdict.HookName, Run: fmt.Sprintf(hookScript, base, head, quoted)},
 		Index: index, Phase: attempts.PhaseTask,
 	}
 }

@@ -17,17 +17,19 @@ import (
 
 // landedTask is a completed task with the commit that has its work. Tasks with the same commit landed together.
 type landedTask struct {
-	a      engine.Attempt
-	at     int // in the plan
-	landed string
-	when   time.Time
-	files  []string // that it changed, if all there is to look at is that its checks pass without its code
+	a           engine.Attempt
+	at          int // in the plan
+	landed      string
+	began, when time.Time // its attempt, and the end of that
+	files       []string  // that it changed
 }
 
 // landedBefore lists the completed tasks that landed before tip, one for each list of checks, in the order of the plan. It leaves out
 // checks that have just run on tip: those of the epic, and of what landed last, whose attempt it returns too; and it returns the tasks of
-// which checks proved nothing when they landed.
+// which checks proved nothing when they landed, with the files that only they changed since they began: without the others, checks that
+// fail may prove other tasks.
 func (f *RegressionFinder) landedBefore(tip string) (list, blind []landedTask, last engine.Attempt) {
+	var all []landedTask
 	asked, ofEpic := make(map[string]bool), commands(f.Epic.Checks)
 	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
 	f.View(func(l *attempts.Ledger) {
@@ -38,19 +40,25 @@ func (f *RegressionFinder) landedBefore(tip string) (list, blind []landedTask, l
 			}
 			end := &rec.Attempts[len(rec.Attempts)-1]
 			a := engine.Attempt{Run: end.Run, Task: t, Number: end.ID, Base: end.Base}
-			one := landedTask{a: a, at: i, landed: f.Checker.Commit(*end), when: end.EndedAt}
-			if one.landed != "" && verdict.Blind(rec.Looks()) {
-				blind = append(blind, landedTask{a: a, files: end.Receipt.FilesChanged})
+			one := landedTask{a, i, f.Checker.Commit(*end), end.StartedAt, end.EndedAt, end.Receipt.FilesChanged}
+			if one.landed == "" {
+				continue
 			}
-			switch one.landed {
-			case "":
-			case tip:
+			if all = append(all, one); verdict.Blind(rec.Looks()) {
+				blind = append(blind, one)
+			}
+			if one.landed == tip {
 				asked[whole(t.Checks)], last = true, a
-			default:
+			} else {
 				list = append(list, one)
 			}
 		}
 	})
+	for i, b := range blind {
+		blind[i].files = slices.DeleteFunc(slices.Clone(b.files), func(p string) bool {
+			return slices.ContainsFunc(all, func(o landedTask) bool { return o.at != b.at && o.when.After(b.began) && slices.Contains(o.files, p) })
+		})
+	}
 	list = slices.DeleteFunc(list, func(landed landedTask) bool {
 		checks := landed.a.Task.Checks
 		redundant := asked[whole(checks)] || !slices.ContainsFunc(checks, func(c epic.Check) bool { return !slices.Contains(ofEpic, c.Run) })

@@ -14,3 +14,6 @@ var (
 func ranNoTest(output string) bool {
 	return noTests.MatchString(output) && CountTests(output).Ran == 0 && !someTests.MatchString(output)
 }
+
+// onlyTests matches a command that is a test runner alone.
+var onlyTests = pattern.New(`^\s*(cd [^&;|\n]+&&\s*)?([A-Za-z_]\w*=\S*\s+)*((go|cargo|bun|deno) test|(python[0-9.]* -m )?pytest|(npx )?(jest|vitest)|node --test)\b[^&;|\n]*\s*$`)

@@ -70,3 +70,32 @@ func TestRegressionText(t *testing.T) {
 		}
 	}
 }
+
+// What is emptied for a task of which checks proved nothing: files that only it has changed since it began.
+func TestBlindFiles(t *testing.T) {
+	t.Parallel()
+	e, err := epic.Read("epic.yml", []byte(manyLanded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &attempts.Ledger{Tasks: make(map[string]*attempts.TaskRecord)}
+	for i, files := range [][]string{{"old.go", "own.go"}, {"old.go", "own.go", "lib.go", "beside.go"}, {"beside.go"}, {"lib.go", "lib_test.go"}} {
+		a := attempts.Attempt{
+			ID: 1, Result: attempts.ResultSuccess, Landed: "c" + e.Tasks[i].ID, Receipt: attempts.Receipt{FilesChanged: files},
+			StartedAt: time.Unix(int64(10*i), 0), EndedAt: time.Unix(int64(10*i+5), 0),
+		}
+		if i == 1 {
+			a.EndedAt = time.Unix(30, 0) // T3 landed before it, and after it began
+			a.Receipt.Looks = []attempts.Look{{Cause: "proved nothing", Text: "its checks pass too with lib.go emptied: they prove nothing of this work"}}
+		}
+		l.Tasks[e.Tasks[i].ID] = &attempts.TaskRecord{Completed: true, Attempts: []attempts.Attempt{a}}
+	}
+	f := RegressionFinder{Epic: e, View: func(read func(*attempts.Ledger)) { read(l) }, Checker: ledgerOnly{}}
+	_, blind, _ := f.landedBefore("cT4")
+	if len(blind) != 1 || !slices.Equal(blind[0].files, []string{"old.go", "own.go"}) {
+		t.Errorf("%+v", blind)
+	}
+	if got := l.Tasks["T2"].Attempts[0].Receipt.FilesChanged; len(got) != 4 || got[2] != "lib.go" {
+		t.Errorf("the ledger has %q", got)
+	}
+}

@@ -50,9 +50,10 @@ func (r Result) State() verdict.State {
 	}
 }
 
-// Idle reports whether a check ran no test and did nothing else: one of several commands that failed before may build what did not build.
+// Idle reports whether a check ran no test and did nothing else: one that failed before may build what did not build, unless all that it
+// runs is tests.
 func (r Result) Idle(before Result, of Check) bool {
-	return r.NoTest && !(before.Red() && strings.ContainsAny(of.Run, "&;|\n"))
+	return r.NoTest && (!before.Red() || onlyTests.MatchString(of.Run))
 }
 
 // Unknown reports whether the result of a command is unknown: that proves nothing, and is not the agent's fault.

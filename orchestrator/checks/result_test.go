@@ -2,6 +2,9 @@ package checks
 
 import (
 	"testing"
+
+	"relay/attempts"
+	"relay/epic"
 )
 
 // What fails before the work too is told of when it fails in another way, by how many tests as well.
@@ -29,6 +32,34 @@ func TestDifference(t *testing.T) {
 		}
 		if got := Difference(before, after); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A check that ran no test has done something else if it failed before the work, unless it only runs tests.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	red, green := Result{Run: attempts.CheckRun{ExitCode: 1}}, Result{}
+	for run, want := range map[string]bool{
+		"go test ./slug/":                   true,
+		"cd web && CI=1 X=y npx vitest run": true,
+		"cd web && jest":                    true,
+		"python3 -m pytest -q":              true,
+		"pytest":                            true,
+		"node --test":                       true,
+		"deno test -A":                      true,
+		"go test ./... && go build":         false,
+		"make build":                        false,
+		"npm run build":                     false,
+		"just test":                         false,
+		"go tests":                          false,
+		"go vet ./...; go test ./...":       false,
+	} {
+		if got := (Result{NoTest: true}).Idle(red, Check{Check: epic.Check{Run: run}}); got != want {
+			t.Errorf("%s: %t", run, got)
+		}
+		if !(Result{NoTest: true}).Idle(green, Check{Check: epic.Check{Run: run}}) {
+			t.Errorf("%s, green before: not idle", run)
 		}
 	}
 }

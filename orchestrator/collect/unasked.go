@@ -3,6 +3,9 @@ package collect
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,9 +101,10 @@ func onlyDocuments(t *epic.Task, names []git.Change) bool {
 }
 
 // removes matches what a task says that asks for a file to go, or to be somewhere else.
-var removes = pattern.New(`(?i)\b(remov|delet|drop|renam|mov(e|ing)\b|get rid|obsolete|unused|clean|stop|no longer|without|replac|merge|inline)`)
+var removes = pattern.New(`(?i)\b(remov|delet|drop|renam|mov(e|ing)\b|get rid|obsolete|unused|clean|stop|no longer|without|replac|merge|inline|convert|migrat|port(s|ed|ing)?\b|rewr|split|extract)`)
 
-// absent lists the files that the task names and that are nowhere, if it has no checks that would show them and asks for none to go.
+// absent lists the files that the task names and that are nowhere, if it has no checks that would show them and asks for none to go. Words
+// in place of a path name none.
 func (wk *Work) absent(ctx context.Context) []string {
 	t := &wk.Attempt.Task
 	if len(t.Checks) > 0 || removes.MatchString(t.Title+"\n"+t.Description) {
@@ -110,7 +114,8 @@ func (wk *Work) absent(ctx context.Context) []string {
 		anywhere := ":(top,glob)**/" + strings.TrimSuffix(p, "/")
 		args := []string{"ls-files", "--cached", "--others", "--", ":(top,literal)" + p, anywhere, anywhere + "/**"}
 		there, err := wk.Repo.Run(ctx, git.Call{Args: args})
-		return p, err == nil && len(there) == 0 && !strings.ContainsAny(p, "*?[{")
+		_, lost := os.Lstat(filepath.Join(wk.Repo.Root(), p)) // it may be in a submodule, or ignored
+		return p, err == nil && len(there) == 0 && errors.Is(lost, fs.ErrNotExist) && !strings.ContainsAny(p, "*?[{:# ")
 	})
 }
 

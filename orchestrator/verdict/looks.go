@@ -19,8 +19,11 @@ type look struct {
 	found func(e *Evidence) []string // in words; nil: nothing of it
 }
 
-// SecretFound is the cause of looks at secrets.
-const SecretFound = "secret"
+// SecretFound is the cause of looks at secrets, provesNothing of those at work of which checks say nothing.
+const SecretFound, provesNothing = "secret", "proved nothing"
+
+// HookName is the name of the user's pre-commit hook as one more check.
+const HookName = "pre-commit hook"
 
 var looks = []look{
 	{
@@ -76,8 +79,8 @@ var looks = []look{
 		},
 	},
 	{
-		Cause: "proved nothing", Approval: true,
-		Seen: "the task's checks, or the epic's if it has none, ran no test, and none that is more than one command failed before the work; or all checks pass too " +
+		Cause: provesNothing, Approval: true,
+		Seen: "the task's checks, or the epic's if it has none, ran no test, and none that is more than a test runner failed before the work; or all checks pass too " +
 			"without the content of the code that the work changes; or it changes only documents that the task does not ask for",
 		found: provedNothing,
 	},
@@ -131,9 +134,11 @@ func provedNothing(e *Evidence) []string {
 	return []string{runs[0].Name + " passes and ran no test: it proves nothing of this work"}
 }
 
-// Unproved says why nothing has proved work that landed; "": a check or a reviewer has.
+// Unproved says why nothing has proved work that landed; "": a check or a reviewer has. A hook sees to form alone.
 func Unproved(r attempts.Receipt) string {
-	passed := func(c attempts.CheckRun) bool { return c.ExitCode == 0 && c.Phase != attempts.PhaseBaseline }
+	passed := func(c attempts.CheckRun) bool {
+		return c.ExitCode == 0 && c.Phase != attempts.PhaseBaseline && c.Name != HookName
+	}
 	switch {
 	case r.Verdict != "" || slices.ContainsFunc(r.Checks, passed):
 		return ""
