@@ -156,9 +156,9 @@ func (f finder) topIgnored(in string) string {
 	return ""
 }
 
-// installers are lock files, their programs, and the commands that install what the manifest in a folder names; the last one also without
-// a lock file. They leave in node_modules what manifests name; npm removes the rest.
-var installers = [][3]string{
+// managers install packages: their lock files, their programs, and the commands that install what the manifest in a folder names; the last
+// one also without a lock file. They leave in node_modules what manifests name; npm removes the rest.
+var managers = [][3]string{
 	{"pnpm-lock.yaml", "pnpm", "CI=true pnpm install --frozen-lockfile"},
 	{"bun.lock", "bun", "bun install --frozen-lockfile"},
 	{"yarn.lock", "yarn", "yarn install"},
@@ -169,11 +169,11 @@ var installers = [][3]string{
 // on the PATH, or if a link may lead out of the checkout.
 func (f finder) installer(dir, root string) string {
 	for up := dir; ; up = path.Dir(up) {
-		at := slices.IndexFunc(installers, func(i [3]string) bool { return f.committed(path.Join(up, i[0])) || i[1] == "npm" && up == path.Dir(up) })
-		if _, err := os.Readlink(filepath.Join(root, up, "node_modules")); err == nil || at >= 0 && !f.onPath(installers[at][1]) {
+		n := slices.IndexFunc(managers, func(i [3]string) bool { return f.committed(path.Join(up, i[0])) || i[1] == "npm" && up == path.Dir(up) })
+		if _, err := os.Readlink(filepath.Join(root, up, "node_modules")); err == nil || n >= 0 && !f.onPath(managers[n][1]) {
 			return ""
-		} else if at >= 0 {
-			return strings.TrimPrefix("cd "+dir+" && ", "cd . && ") + installers[at][2]
+		} else if n >= 0 {
+			return strings.TrimPrefix("cd "+dir+" && ", "cd . && ") + managers[n][2]
 		}
 	}
 }
