@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/pattern"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/verdict"
 	"relay/runners/sandbox"
@@ -120,6 +122,7 @@ type listRun struct {
 	tr   *Trouble
 
 	installs string // the command that has installed what a check lacked; "": none did
+	fails    bool   // it does
 }
 
 // result runs check i, again if one failure of it is not believed, and sees whether it fails for what the sandbox refuses.
@@ -165,26 +168,35 @@ func (l *listRun) refused(ctx context.Context, i int, r *checks.Result) (err err
 	return err
 }
 
-// first runs a check, and runs it again once a dependency is installed that it lacks and that agents' work has added.
+// first runs a check, and runs it again once a dependency is installed that it lacks and that agents' work has added. Where that cannot be
+// installed, though the network is there, the work may name what there is not, and its failure stays.
 func (l *listRun) first(ctx context.Context, check checks.Check) (checks.Result, error) {
 	r, err := l.Checks.Run(ctx, l.at, check)
 	if err != nil || !r.Red() || l.installs != "" || l.Trials == nil || l.q.Commit == l.Trials.Mine {
 		return r, err
 	}
 	_, l.installs = l.Checks.Uninstalled(ctx, check, r.Run, l.q.Commit, l.at.Dir)
-	if err := l.install(ctx); err != nil || l.installs == "" || l.tr.Any() {
+	err = l.install(ctx)
+	if l.fails = l.tr.SetUp != "" && !excused.MatchString(l.tr.SetUp+l.tr.Runs[0].Tail); l.fails {
+		r.Said, *l.tr = append(r.Said, l.tr.SetUp), Trouble{}
+	}
+	if err != nil || l.installs == "" || l.fails || l.tr.Any() {
 		return r, err
 	}
 	return l.Checks.Run(ctx, l.at, check)
 }
 
+// excused matches how a command ended that does not reach a server, or whose end is unknown.
+var excused = pattern.New(lost + `|\b(ENOTFOUND|ETIMEDOUT|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ERR_SOCKET_TIMEOUT)\b`)
+
 // install installs in the checkout what a check of the list has lacked there.
 func (l *listRun) install(ctx context.Context) error {
-	if l.installs == "" {
+	if l.installs == "" || l.fails {
 		return nil
 	}
 	s := setUp{Benches: l.Trials, at: l.at, ofEpic: l.q.OfEpic(), role: sandbox.SetUpFor, tr: l.tr}
-	return s.Tools.RunForUser(func() error { return s.commands(ctx, []string{l.installs}) })
+	wall := min(s.Checks.Options.Worktree.SetupWall, 5*time.Minute) // what hangs takes it at each attempt
+	return s.Tools.RunForUser(func() error { return s.commands(ctx, []string{l.installs}, wall) })
 }
 
 // again repeats check i, which has failed, in the room made new and behind the checks before it: what these make may be what it needs, and

@@ -99,16 +99,16 @@ func (s *setUp) run(ctx context.Context) error {
 	if err := s.put(ctx, s.at, s.tr); err != nil || s.tr.Any() {
 		return err
 	}
-	return s.commands(ctx, s.Checks.Options.Worktree.Setup)
+	return s.commands(ctx, s.Checks.Options.Worktree.Setup, s.Checks.Options.Worktree.SetupWall)
 }
 
-// commands runs commands, until one fails.
-func (s *setUp) commands(ctx context.Context, lines []string) error {
+// commands runs commands, until one fails; wall is the limit of each.
+func (s *setUp) commands(ctx context.Context, lines []string, wall time.Duration) error {
 	o := s.Checks.Options
 	for i, line := range lines {
 		req := command.ShellRequest{
 			Mark: s.at.Attempt.Mark(), Role: s.role, Allow: s.at.Allow, Dir: s.at.Dir, Run: line,
-			Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)), Wall: o.Worktree.SetupWall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
+			Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)), Wall: wall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
 			Log: filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup.log", i+1)),
 		}
 		detail := runners.Event{Text: line}
@@ -131,7 +131,7 @@ func (s *setUp) commands(ctx context.Context, lines []string) error {
 		case err != nil:
 			return err
 		case checks.Unknown(report) || report.TimedOut || report.Exit.Code != 0:
-			s.failed = ending(report, req.Wall)
+			s.failed = ending(report, wall)
 			s.tr.SetUp = fmt.Sprintf("set-up command %q: %s", line, checks.With(s.failed, checks.Said(req.Log)))
 			s.tr.Runs = append(s.tr.Runs, attempts.CheckRun{
 				Name: line, ExitCode: report.Exit.Code, Tail: report.Tail, Refused: strings.Fields(report.Exit.Refused),
@@ -143,13 +143,15 @@ func (s *setUp) commands(ctx context.Context, lines []string) error {
 	return nil
 }
 
+const lost = "the process that watched it died"
+
 // ending says how a command ended.
 func ending(r command.ShellReport, wall time.Duration) string {
 	switch {
 	case r.TimedOut:
 		return checks.TooMuch(r.Flooded, wall)
 	case checks.Unknown(r):
-		return "the process that watched it died"
+		return lost
 	}
 	return runners.DescribeExit(r.Exit)
 }

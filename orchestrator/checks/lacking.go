@@ -155,19 +155,32 @@ func (f finder) topIgnored(in string) string {
 	return ""
 }
 
-// installers are files, and the commands that install, where there is one, what the manifest beside it names, and keep what is installed.
-var installers = [][2]string{
-	{"pnpm-lock.yaml", "CI=true pnpm install --frozen-lockfile"},
-	{"bun.lock", "bun install --frozen-lockfile"},
-	{"yarn.lock", "yarn install"},
-	{"package.json", "npm install --no-save --no-audit --no-fund"},
+// managers install packages: their lock files, their programs, and the commands that install what the manifest in a folder names; the last
+// one also without a lock file. They leave in node_modules what manifests name; npm removes the rest.
+var managers = [][3]string{
+	{"pnpm-lock.yaml", "pnpm", "CI=true pnpm install --frozen-lockfile"},
+	{"bun.lock", "bun", "bun install --frozen-lockfile"},
+	{"yarn.lock", "yarn", "yarn install"},
+	{"package-lock.json", "npm", "npm install --no-save --no-audit --no-fund"},
 }
 
-// whyModule is about a package of node or python. For one of node that a manifest names it also returns the command that installs it in the
-// checkout in root, unless a link leads out of that.
+// installer returns the command that installs what the manifest in a folder of the checkout in root names. It is "" if its program is not
+// on the PATH, or if a link may lead out of the checkout.
+func (f finder) installer(dir, root string) string {
+	for up := dir; ; up = path.Dir(up) {
+		n := slices.IndexFunc(managers, func(i [3]string) bool { return f.committed(path.Join(up, i[0])) || i[1] == "npm" && up == path.Dir(up) })
+		if _, err := os.Readlink(filepath.Join(root, up, "node_modules")); err == nil || n >= 0 && !f.onPath(managers[n][1]) {
+			return ""
+		} else if n >= 0 {
+			return strings.TrimPrefix("cd "+dir+" && ", "cd . && ") + managers[n][2]
+		}
+	}
+}
+
+// whyModule is about a package of node or python. For one of node that a manifest names it also returns the command of its installer.
 func whyModule(f finder, what changes.Missing, root string) (why, install string) {
 	for _, dir := range f.dirs {
-		pkg := packageOf(what.Name)
+		pkg := packageOf.FindString(what.Name)
 		if in := path.Join(dir, "node_modules", pkg); f.users(in) && f.apart && !f.provided(in) {
 			return whyIgnored(f, in), ""
 		} else if f.users(in) {
@@ -175,12 +188,7 @@ func whyModule(f finder, what changes.Missing, root string) (why, install string
 		}
 		for _, file := range []string{path.Join(dir, "package.json"), path.Join(dir, "package-lock.json")} { // this one has workspaces, too
 			if text := f.text(file); strings.Contains(text, `"`+pkg+`":`) || strings.Contains(text, `"node_modules/`+pkg+`":`) {
-				_, err := os.Readlink(filepath.Join(root, dir, "node_modules")) // of a link
-				i := slices.IndexFunc(installers, func(i [2]string) bool { return f.committed(path.Join(dir, i[0])) })
-				if i >= 0 && err != nil {
-					install = strings.TrimPrefix("cd "+dir+" && ", "cd . && ") + installers[i][1]
-				}
-				return whyUninstalled(f, pkg, file), install
+				return whyUninstalled(f, pkg, file), f.installer(dir, root)
 			}
 		}
 		if why := whyRequired(f, dir, what.Name); why != "" {
@@ -193,14 +201,8 @@ func whyModule(f finder, what changes.Missing, root string) (why, install string
 	return why, ""
 }
 
-// packageOf returns the package that a module of node is in.
-func packageOf(module string) string {
-	parts := strings.Split(module, "/")
-	if strings.HasPrefix(module, "@") && len(parts) > 1 {
-		return parts[0] + "/" + parts[1]
-	}
-	return parts[0]
-}
+// packageOf matches the package that a module of node is in.
+var packageOf = pattern.New(`^(?:@[^/]+/)?[^/]*`)
 
 // pythonTools are modules that run tests and checks. Projects do not have modules of these names.
 var pythonTools = []string{"pytest", "tox", "nox", "mypy", "ruff", "flake8", "black", "pylint", "coverage", "pyright"}

@@ -2,6 +2,10 @@ package worker
 
 import (
 	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -261,4 +265,43 @@ func TestHookThatIsFlaky(t *testing.T) {
 		t.Errorf("got %s: %s", got, y.last.Receipt.ErrorSummary)
 	}
 	y.Wants(map[string]string{".agents-os/relay/calls": "x\nx\nx\nx\n"})
+}
+
+// A dependency of the work is installed by the program whose lock file is nearest. If that fails, the work's failure stays and says how,
+// unless a server was out of reach; if there is no such program, a person is to set something.
+func TestDependenciesOfTheWork(t *testing.T) {
+	t.Parallel()
+	const check = "cd web || exit 0; test -e node_modules/pad || { echo \"Error: Cannot find module 'pad'\"; exit 1; }"
+	for name, c := range map[string]struct {
+		program, does, lock string
+		want                attempts.Outcome
+		words               string
+	}{
+		"nearest is the root's": {"pnpm", "mkdir -p node_modules; touch node_modules/pad", "pnpm-lock.yaml", attempts.Success, ""},
+		"no lock file":          {"npm", "mkdir -p node_modules; touch node_modules/pad", "a.txt", attempts.Success, ""},
+		"no such program":       {"other", "", "bun.lock", attempts.Environment, "pad is a dependency of web/package.json, and task checkouts have none installed"},
+		"not in the registry":   {"npm", "echo \"npm error 404  'pad@1' is not in this registry.\"; exit 1", "package-lock.json", attempts.Check, "npm error 404  'pad@1' is not in this registry."},
+		"out of reach":          {"npm", "echo npm error code EAI_AGAIN; exit 1", "package-lock.json", attempts.Environment, "exit status 1"},
+		"hangs":                 {"npm", "sleep 3600", "package-lock.json", attempts.Check, "1s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y, bin := newSlotLab(t), t.TempDir()
+			if err := os.WriteFile(filepath.Join(bin, c.program), []byte("#!/bin/sh\n"+c.does+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, program := range []string{"sh", "mkdir", "touch", "sleep", "git"} {
+				if path, err := exec.LookPath(program); err != nil || os.Symlink(path, filepath.Join(bin, program)) != nil {
+					t.Fatal(err)
+				}
+			}
+			own := func(variable string) bool { return strings.HasPrefix(variable, "PATH=") }
+			y.l.run.o.Env = append(slices.DeleteFunc(slices.Clone(y.l.run.o.Env), own), "PATH="+bin)
+			y.l.run.o.Worktree.SetupWall = map[bool]time.Duration{true: time.Second, false: time.Minute}[name == "hangs"]
+			r := y.does("T1", "touch "+c.lock+`; mkdir web; echo node_modules/ > .gitignore; echo '{"dependencies": {"pad": "1"}}' > web/package.json; git add -A; git commit -qm x`, check).Result
+			if got := r.Receipt.ErrorSummary; r.Outcome != c.want || !strings.Contains(got, c.words) {
+				t.Errorf("got %s %q, want %s %q", r.Outcome, got, c.want, c.words)
+			}
+		})
+	}
 }
