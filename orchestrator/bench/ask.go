@@ -187,7 +187,7 @@ func (l *listRun) first(ctx context.Context, check checks.Check) (checks.Result,
 }
 
 // excused matches how a command ended that does not reach a server, or whose end is unknown.
-var excused = pattern.New(`the process that watched it died|\b(ENOTFOUND|ETIMEDOUT|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ERR_SOCKET_TIMEOUT|E40[13]|E429|E50[0-4]|ConnectionRefused)\b`)
+var excused = pattern.New(`the process that watched it died|\b(ENOTFOUND|EAI_AGAIN|E[A-Z]*TIME(OUT|DOUT)|ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|ECONNRESET|ERR_SOCKET_TIMEOUT|E40[13]|E429|E50[0-4]|ConnectionRefused)\b|FETCH_(401|403|429|5\d\d)\b|Request failed \W*(401|403|429|5\d\d)\b|Permission denied \(publickey|could not read Username`)
 
 // install installs in the checkout what a check of the list has lacked there.
 func (l *listRun) install(ctx context.Context) error {

@@ -79,8 +79,13 @@ func findOld(ctx context.Context, d *Diff) error {
 	return err
 }
 
-// goesOn matches what can follow a command and does not hide that it failed, and idle a lost line that checked nothing.
-var goesOn, idle = pattern.New(`^([^|;&#]|&&)*$`), pattern.New("^-(#!.*|(echo|printf)\\b([^|;&`$]|\\$[^(])*)$")
+// goesOn matches what can follow a command and does not hide that it failed, idle a lost line that checked nothing, and shell the first line
+// of a script, in which one shell may stand for another.
+var (
+	goesOn = pattern.New(`^([^|;&#]|&&)*$`)
+	idle   = pattern.New("^-(echo|printf)\\b([^|;&`$]|\\$(\\w|\\{\\w+\\}))*$")
+	shell  = pattern.New(`^[+-]#!\s*/\S*(/env )?\b(ba|da)?sh$`)
+)
 
 // scriptKept tells of a script that a check runs by its name, that the task does not name, and that has lost a line or ends early now.
 func scriptKept(ctx context.Context, d *Diff, n git.Change, was string) error {
@@ -95,7 +100,7 @@ func scriptKept(ctx context.Context, d *Diff, n git.Change, was string) error {
 		line = line[:1] + strings.TrimSpace(line[1:])
 		less = slices.DeleteFunc(less, func(gone string) bool {
 			more, kept := strings.CutPrefix(line, "+"+gone[1:])
-			return kept && goesOn.MatchString(more)
+			return kept && goesOn.MatchString(more) || shell.MatchString(gone) && shell.MatchString(line)
 		})
 		if endsEarly.MatchString(line) || line[0] == '-' && len(line) > 1 && !comment.MatchString(line) && !idle.MatchString(line) {
 			less = append(less, line)

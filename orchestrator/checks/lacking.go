@@ -160,8 +160,9 @@ func (f finder) topIgnored(in string) string {
 var managers = [][3]string{
 	{"pnpm-lock.yaml", "pnpm", "CI=true pnpm install --frozen-lockfile"},
 	{"bun.lock", "bun", "bun install --frozen-lockfile"},
+	{"bun.lockb", "bun", "bun install --frozen-lockfile"},
 	{"yarn.lock", "yarn", "yarn install"},
-	{"package-lock.json", "npm", "npm install --no-save --no-audit --no-fund"},
+	{"package-lock.json", "npm", "npm install --no-save --no-audit --no-fund --fetch-timeout=60000 --fetch-retries=1"},
 }
 
 // installer returns the command that installs what the manifest in a folder of the checkout in root names. It is "" if its program is not

@@ -16,4 +16,4 @@ func ranNoTest(output string) bool {
 }
 
 // onlyTests matches a command that is a test runner alone.
-var onlyTests = pattern.New(`^\s*(cd [^&;|\n]+&&\s*)?([A-Za-z_]\w*=\S*\s+)*((go|cargo|bun|deno) test|(python[0-9.]* -m )?pytest|(npx )?(jest|vitest)|node --test)\b[^&;|\n]*\s*$`)
+var onlyTests = pattern.New(`^\s*(cd [^&;|\n]+&&\s*)?([A-Za-z_]\w*=\S*\s+)*((uv|poetry) run |timeout \S+ )?((go|cargo|bun|deno|mvn|dotnet) test|(npm|pnpm|yarn)( run)? test|python[0-9.]* -m (pytest|unittest)|pytest|(npx )?(jest|vitest|mocha)|node --test)\b[^&;|\n]*(2>&1)?\s*$`)

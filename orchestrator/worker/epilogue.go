@@ -134,8 +134,11 @@ func (p *epilogue) RecheckEpic(ctx context.Context, a engine.Attempt, tip string
 // Proves reports whether checks of a task and the epic fail on tip without the content of the code among files.
 func (p *epilogue) Proves(ctx context.Context, a engine.Attempt, files []string, tip string) (bool, error) {
 	code := each.Where(files, func(path string) (string, bool) { return path, changes.IsCode(git.Change{Path: path}) })
+	if len(code) == 0 {
+		return false, nil
+	}
 	last, err := p.attempt(a).checks.withoutCode(ctx, tip, code)
-	return len(code) > 0 && last.Red(), err
+	return last.Red(), err
 }
 
 // failing returns the first checks that fail, so many at most.

@@ -23,7 +23,7 @@ var (
 
 	phaseHead  = pattern.New(`^(?i:phase|milestone|stage|sprint)\s+\d|^[PM]\d+\b`)
 	phaseAbove = pattern.New(`(?i)^[^\pL\d]*(?:(?:phase|milestone|stage|sprint|week|day|step|part|iteration)\s+(?:\d+|[a-z]\b)|m\d+\b|v\d+\.\d|\d{1,2}\.\d{1,2}[.:]?\s|(?:near|short|mid|medium|long)(?:er)?[ -]term\b)`)
-	stageHead  = pattern.New(`(?i)^[^\pL\d]*(?:\d+[.)]\s*)?(?:((?:pre[ -]?|before (?:the |you )?)(?:release|launch|deploy\w*|upgrade|migrat\w+|install\w*|merge|publish\w*|cut-?over|go-live|submission|flight|start|begin)|prerequisites?|preparations?|vorbereitung(?:en)?|préparation|preparación|准备)|(?:post[ -]?|after (?:the )?)(?:release|launch|deploy\w*|upgrade|migrat\w+|install\w*|merge|publish\w*|cut-?over|go-live|submission)|nachbereitung)(?: (?:phase|checks?|steps?|tasks?|work|actions?|verification|monitoring))?[^\pL\d]*(?:\([^()]*\))?[^\pL\d]*$`)
+	stageHead  = pattern.New(`(?i)^[^\pL\d]*(?:\d+[.)]\s*)?(?:((?:pre[ -]?|before (?:the |you )?)(?:release|launch|deploy\w*|upgrade|migrat\w+|install\w*|merge|publish\w*|cut-?over|go-live|submission|flight|start|begin)|prerequisites?|preparations?|vorbereitung(?:en)?|préparation|preparación|准备(?:工作)?)|(?:post[ -]?|after (?:the )?)(?:release|launch|deploy\w*|upgrade|migrat\w+|install\w*|merge|publish\w*|cut-?over|go-live|submission)|nachbereitung)(?: (?:phase|check(?:s|lists?)?|steps?|tasks?|work|actions?|verification|monitoring))?[^\pL\d]*(?:\([^()]*\))?[^\pL\d]*$`)
 
 	scenarioStory = pattern.New(`(?i)^user story\s+(\d+)`)
 	scenarioForm  = pattern.New(`(?i)\bgiven\b.*\bthen\b`)
