@@ -79,8 +79,8 @@ func findOld(ctx context.Context, d *Diff) error {
 	return err
 }
 
-// goesOn matches what can follow a command and does not hide that it failed, idle a lost line that checked nothing, and shell the first line
-// of a script, in which one shell may stand for another.
+// goesOn matches what can follow a command and does not hide that it failed, idle a lost line that checked nothing, and shell the first
+// line of a script, in which one shell may stand for another.
 var (
 	goesOn = pattern.New(`^([^|;&#]|&&)*$`)
 	idle   = pattern.New("^-(echo|printf)\\b([^|;&`$]|\\$(\\w|\\{\\w+\\}))*$")
