@@ -66,6 +66,7 @@ type Limits struct {
 	Linger        time.Duration // still alive after its final result
 	StopGrace     time.Duration // between the polite stop and the kill
 	TranscriptCap int64         // bytes kept of stdout and of stderr each: head and tail
+	DiskFloor     int64         // bytes: a process that leaves less than an eighth of them on its disk is stopped; 0: none is
 }
 
 // Outcome says how an agent's run ended, before relay looked at any evidence.

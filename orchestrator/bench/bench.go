@@ -23,6 +23,7 @@ import (
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/provision"
 	"relay/reanchor/git"
+	"relay/runners"
 	"relay/runners/sandbox"
 )
 
@@ -164,9 +165,12 @@ func (s *slotBench) Rewritten(ctx context.Context) ([]checks.Rewritten, error) {
 	return checks.ReadRewritten(s.dir, names, takes)
 }
 
-// Leave frees the slot.
-func (s *slotBench) Leave(context.Context) error {
+// Leave frees the slot. On a full disk it removes it: checks may have filled it.
+func (s *slotBench) Leave(ctx context.Context) error {
 	if s.name != "" {
+		if _, full := runners.IsFull(s.dir, s.b.Checks.Options.Limits.DiskFloor); full {
+			_ = s.b.Pool.Remove(ctx, s.name) // the run removes what stays at its end
+		}
 		s.b.Slots.Release(s.name)
 		s.b.Busy.Add(-1)
 		s.name = ""

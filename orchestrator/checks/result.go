@@ -18,7 +18,7 @@ type Result struct {
 	Run      attempts.CheckRun
 	Exit     process.Exit
 	TimedOut bool
-	Flooded  bool        // it printed too much; TimedOut says so as well
+	Flooded  string      // see [command.ShellReport]; TimedOut says so as well
 	WasHeld  bool        // it ran for a task that had been held
 	Unknown  bool        // how it ended is unknown: it proves nothing
 	Beside   bool        // other checks ran at the same time
@@ -60,9 +60,9 @@ func (r Result) Idle(before Result, of Check) bool {
 func Unknown(r command.ShellReport) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
 
 // TooMuch returns text that says which limit a command has passed.
-func TooMuch(flooded bool, wall time.Duration) string {
-	if flooded {
-		return "printed far more than is kept of its output, and was stopped"
+func TooMuch(flooded string, wall time.Duration) string {
+	if flooded != "" {
+		return flooded + ", and was stopped"
 	}
 	return "took longer than " + wall.String()
 }

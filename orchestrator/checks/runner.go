@@ -82,7 +82,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	start := r.Now()
 	report, err := command.RunShell(ctx, r.Options.Supervisor, command.ShellRequest{
 		Mark: at.Attempt.Mark(), Dir: at.Dir, Run: check.Run, Log: log, Env: env, Allow: at.Allow,
-		Wall: wall(r, check), StopGrace: r.Options.Limits.StopGrace, Cap: r.Options.Limits.OutputCap,
+		Wall: wall(r, check), StopGrace: r.Options.Limits.StopGrace, Cap: r.Options.Limits.OutputCap, DiskFloor: r.Options.Limits.DiskFloor,
 	})
 	if err != nil {
 		return Result{}, err
@@ -100,7 +100,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 		Run: run, WasHeld: at.Attempt.WasHeld, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unknown: Unknown(report),
 		NoTest: ranNoTest(report.Output),
 	}
-	if !result.Passed() && !result.Unknown && !result.Flooded {
+	if !result.Passed() && !result.Unknown && result.Flooded == "" {
 		result.Said = Said(log)
 	}
 	return result, nil

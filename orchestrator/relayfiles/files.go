@@ -52,6 +52,7 @@ func (p Files) Request(l *engine.Limits, wall time.Duration) runners.Request {
 		Prompt: p.Brief, Result: p.Result, Transcript: p.Transcript, Stderr: p.Stderr, End: p.End,
 		Limits: runners.Limits{
 			Wall: wall, Silence: l.Silence, FirstAnswer: l.FirstAnswer, Linger: l.Linger, StopGrace: l.StopGrace, TranscriptCap: l.OutputCap,
+			DiskFloor: l.DiskFloor,
 		},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
 	"relay/reanchor/git"
+	"relay/runners"
 )
 
 // attempt is one attempt under way: where it works, what was seen of it, and what the ledger will record.
@@ -35,6 +36,7 @@ type attempt struct {
 	other bool      // the next work that the agent left is to be collected, in place of the one that was
 	tries int       // how often the work of this turn was collected
 	saved *snapshot // what was known before that
+	large bool      // the files of the agent have filled the disk, and stand in the way
 }
 
 // snapshot is what is known of an attempt before its work is collected.
@@ -220,15 +222,21 @@ func (t *attempt) collectWork(ctx context.Context) error {
 // maxCollections bounds how often in a row the work is collected.
 const maxCollections = 5
 
-// collectsAgain reports whether the work is to be collected again after git refused something: once, and on a full disk when it had
-// time to become less full.
+// collectsAgain reports whether to collect the work again after git refused something: once, and more often if a disk had time to empty.
 func (t *attempt) collectsAgain(ctx context.Context, cause error) bool {
 	if t.saved == nil || t.gone || !git.Refused(ctx, cause) || t.tries >= maxCollections {
 		return false
 	}
 	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
-	if !git.AwaitRoom(ctx, cause) && t.tries > 1 {
+	said := ""
+	if t.large && git.DiskFault(cause) {
+		said, t.large = t.c.tree.DropLarge(ctx, t.files.Begun(), t.run.o.Limits.DiskFloor), false
+	}
+	if said != "" {
+		t.f.Note("left", said)
+		t.saved.ev.End.Is, t.saved.ev.End.Said = runners.Failed, said
+	} else if !git.AwaitRoom(ctx, cause) && t.tries > 1 {
 		return false
 	}
 	t.collectAgain()

@@ -29,6 +29,7 @@ type ShellRequest struct {
 	Wall      time.Duration
 	StopGrace time.Duration
 	Cap       int64 // bytes kept of the log; 0: 32 MiB
+	DiskFloor int64 // see [runners.Limits]
 }
 
 // maxShellOutput is how much of a command's output is read when it has ended.
@@ -38,7 +39,7 @@ const maxShellOutput = 256 << 10
 type ShellReport struct {
 	Exit     process.Exit
 	TimedOut bool   // Wall passed, or Flooded
-	Flooded  bool   // it was stopped for flooding its log
+	Flooded  string // what it wrote too much of, in words, so that it was stopped; "": it did not
 	Tail     string // end of its output, clean, at most 4 KiB
 	Output   string // the same as it came, at most 256 KiB
 }
@@ -71,7 +72,7 @@ func RunShell(ctx context.Context, sup process.Supervisor, req ShellRequest) (Sh
 			Mark: req.Mark, StopGrace: req.StopGrace, Role: cmp.Or(req.Role, sandbox.Check), Allow: req.Allow,
 		},
 		ReadLine: func([]byte) {}, // ignores the lines; reading past the cap gives the space back to the disk
-		Limits:   runners.Limits{Wall: req.Wall, StopGrace: req.StopGrace, TranscriptCap: req.Cap},
+		Limits:   runners.Limits{Wall: req.Wall, StopGrace: req.StopGrace, TranscriptCap: req.Cap, DiskFloor: req.DiskFloor},
 	}
 	e, err := w.Run(ctx)
 	if err != nil {
@@ -86,10 +87,15 @@ func RunShell(ctx context.Context, sup process.Supervisor, req ShellRequest) (Sh
 	}
 	report := ShellReport{
 		Exit:     e.Exit,
-		TimedOut: errors.Is(e.Cause, adapter.ErrWall) || errors.Is(e.Cause, adapter.ErrFlood),
-		Flooded:  errors.Is(e.Cause, adapter.ErrFlood),
+		TimedOut: errors.Is(e.Cause, adapter.ErrWall),
 		Tail:     runners.CleanTextEnd(runners.LastPart(out, runners.MaxString), runners.MaxString),
 		Output:   string(out),
+	}
+	switch {
+	case errors.Is(e.Cause, adapter.ErrFlood):
+		report.TimedOut, report.Flooded = true, "printed far more than is kept of its output"
+	case errors.Is(e.Cause, adapter.ErrFilled):
+		report.TimedOut, report.Flooded = true, e.Cause.Error()
 	}
 	return report, w.Compact()
 }

@@ -97,6 +97,9 @@ func (a *arena) night(list []attack) {
 		"PATH=/mnt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/mnt/home", "LC_ALL=C.UTF-8", "TMPDIR=/mnt/temp",
 		"RELAY_INHIBIT_SLEEP=false", "RELAY_DISK_FLOOR_MIB=0", "RELAY_MEMORY_FLOOR_MIB=0", "JOBS=2", "SSH_AUTH_SOCK=/run/user/service",
 	}
+	if list[0].name == diskFilled {
+		cmd.Env = append(cmd.Env, "RELAY_DISK_FLOOR_MIB=16")
+	}
 	if a.wall == "off" { // attacks must not meet
 		cmd.Env = append(cmd.Env, "JOBS=1")
 	}
@@ -140,7 +143,7 @@ func (a *arena) outside(small bool) []string {
 		"--perms 1777 --size 33554432 --tmpfs /tmp --tmpfs /run --perms 1777 --dir /run/user --tmpfs /var --perms 1777 --dir /var/cron --chdir /mnt")
 	args = append(args, "--bind", a.folder, "/mnt")
 	if small {
-		args = append(args, "--perms", "1777", "--size", "16777216", "--tmpfs", "/mnt/home/.local/state")
+		args = append(args, "--perms", "1777", "--size", "67108864", "--tmpfs", "/mnt/home/.local/state")
 	}
 	if os.Getuid() != 0 {
 		return append(args, "--", "sh", "/mnt/night.sh")

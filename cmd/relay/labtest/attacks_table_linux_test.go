@@ -183,7 +183,7 @@ var attacks = []attack{
 	{name: "leaves a server on a port", does: `setsid python3 -c 'import socket, time; s = socket.create_server(("127.0.0.1", 0)); time.sleep(61003)' & `, harm: `grep -as 61003 /proc/[0-9]*/cmdline`, says: "left behind", want: results{undone, undone, stopped}},
 	{name: "sends a request to the run by hand", does: askByHand, harm: `grep -A3 gated_tasks work/.agents-os/relay/attempt-ledger.yml | grep T0`, want: results{stopped, stopped, stopped}},
 	{name: "`pkill -f relay`", does: `kill -9 $(grep -als relay /proc/[0-9]*/cmdline | cut -d/ -f3)`, harm: `test $(cat code) -gt 100`, fatal: true, want: results{open, stopped, stopped}},
-	{name: diskFilled, does: `cat /dev/zero > fill 2>/dev/null`, harm: `! grep "T0 completed" log`, alone: true, says: "space", want: results{told, told, told}},
+	{name: diskFilled, does: `cat /dev/urandom > fill; while :; do cat /dev/urandom >> fill; sleep .05; done 2>/dev/null`, harm: `! grep "T0 completed" log`, alone: true, says: "filled the disk", want: results{undone, undone, undone}},
 	{name: "as another user: reads, asks the run", does: `echo SECRET`, harm: `grep -e SECRET -e "message" /tmp/other`, other: true, want: results{stopped, stopped, stopped}},
 	{name: "fills `/tmp`", does: `cat /dev/zero > /tmp/fill 2>/dev/null`, harm: `test -s /tmp/fill`, want: results{open, open, stopped}},
 }

@@ -1,12 +1,15 @@
 package labtest
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
 )
 
@@ -97,6 +100,51 @@ func TestFaultDiskOfTheRepositoryFull(t *testing.T) {
 		t.Errorf("commits are\n%s", got)
 	}
 	l.clean()
+}
+
+// A program that fills the disk of the worktrees is stopped, an agent, one that has ended, and a check alike. What it wrote makes room again,
+// others pay nothing, and the run comes to its end.
+func TestFaultDiskFilled(t *testing.T) {
+	t.Parallel()
+	const fill = `cat /dev/urandom > fill 2>/dev/null`
+	const endless = fill + `; while :; do cat /dev/urandom >> fill; sleep .05; done 2>/dev/null`
+	for by, test := range map[string]struct{ agent, check, want string }{
+		"agent":       {agent: endless, want: "the agent filled the disk: relay removed fill ("},
+		"ended agent": {agent: fill, want: "the agent filled the disk: relay removed fill ("},
+		"zeros":       {agent: strings.ReplaceAll(endless, "urandom", "zero"), want: "filled the disk: "},
+		"small files": {
+			agent: `i=0; while mkdir d$i && head -c 60000 /dev/urandom > d$i/f; do i=$((i+1)); done 2>/dev/null`,
+			want:  "the agent filled the disk: relay removed d",
+		},
+		"check": {check: endless, want: `filled the disk: what it wrote took `},
+	} {
+		t.Run(by, func(t *testing.T) {
+			onlyFirst(t, by, "agent", "ended agent", "zeros", "small files", "check")
+			t.Parallel()
+			var plan strings.Builder
+			plan.WriteString("version: 2\nid: 20260101-disk\ntitle: Fill\ntasks:\n  T1: {title: Fill, max_attempts: 1, checks: ['" + cmp.Or(test.check, "true") + "']}\n")
+			for i := 2; i < 12; i++ {
+				fmt.Fprintf(&plan, "  T%d: {title: Other, checks: [test -s T%d.txt]}\n", i, i)
+			}
+			l := newLab(t, plan.String(), "echo x > $RELAY_TASK.txt\n[ $RELAY_TASK != T1 ] || { "+cmp.Or(test.agent, ":")+"; }\nok")
+			trees := l.inHome("trees")
+			mount(t, trees, mounting{source: "tmpfs", kind: "tmpfs", data: "size=64m"})
+			l.env = append(l.env, "RELAY_ISOLATION=worktree", "RELAY_WORKTREE_DIR="+trees, "RELAY_JOBS=2", "RELAY_DISK_FLOOR_MIB=16")
+			l.work(terminal.Gated)
+			f := l.ledger()
+			if last := f.Attempts["T1"][len(f.Attempts["T1"])-1]; !strings.Contains(last.Receipt.ErrorSummary, test.want) {
+				t.Errorf("the attempt at T1 is %+v", last.Receipt)
+			}
+			for id, list := range f.Attempts {
+				for _, a := range list {
+					if id != "T1" && (a.Charged && a.Result != string(attempts.ResultSuccess) || f.TaskStatus[id] != "completed") {
+						t.Errorf("%s is %s: %+v", id, f.TaskStatus[id], a)
+					}
+				}
+			}
+			l.quiet()
+		})
+	}
 }
 
 // A folder that cannot be written to is refused before the first agent starts, whoever asks: root may do what

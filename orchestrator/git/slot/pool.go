@@ -98,7 +98,9 @@ func (p *Pool) Acquire(ctx context.Context, name, commit, branch string) (*git.R
 		repo, err = a.reuse(ctx, s)
 	}
 	for try := 0; repo == nil && try < buildTries && (try == 0 || ctx.Err() == nil); try++ {
-		repo, err = a.build(ctx)
+		if repo, err = a.build(ctx); try == 0 {
+			git.AwaitRoom(ctx, err)
+		}
 	}
 	if err != nil { // there is nothing in it but a part of the commit
 		return nil, errors.Join(fmt.Errorf("slot %s: %w", name, err), p.clear(name, path))

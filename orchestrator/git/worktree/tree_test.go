@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"relay/reanchor/git/repotest"
 )
@@ -52,6 +53,37 @@ func TestIgnoredStaysWhenItIsIgnoredNoMore(t *testing.T) {
 	l.Wants(map[string]string{"data.db": "precious\n", "deep/more.db": "precious\n", "one": "-", "by-a-check": "-", ".gitignore": "*.log\ncache/\n.env\n"})
 	if got := l.tree.Noted(); !slices.Equal(got, []string{"data.db", "deep/more.db"}) {
 		t.Errorf("told of %q", got)
+	}
+}
+
+// What is dropped for a full disk is large, or the largest of what makes room: never what is older, tracked or the user's.
+func TestDropLarge(t *testing.T) {
+	t.Parallel()
+	const large, small = "head -c 100000 /dev/zero > ", "head -c 1000 /dev/zero > "
+	for name, test := range map[string]struct {
+		room int64
+		want map[string]string
+	}{
+		"large files are enough": {room: 1, want: map[string]string{"big.log": "-", "new": "-", "code": "x\n"}},
+		"the rest by its size":   {room: 200_500, want: map[string]string{"big.log": "-", "new": "-", "less": "-", "code": "x\n"}},
+		"all":                    {room: 1 << 30, want: map[string]string{"big.log": "-", "new": "-", "less": "-", "code": "-"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newTreeLab(t)
+			l.Write("mine", "mine\n")
+			l.begin()
+			l.Sh(large + `big.log; ` + large + `new; ` + small + `less; echo x > code; echo old > old; touch -d 1999-01-01 old; echo b > tests/a.txt`)
+			said := l.tree.DropLarge(l.Context(), time.Now().Add(-time.Minute), test.room)
+			if !strings.Contains(said, "relay removed ") || !strings.Contains(said, "new (less than 1 MiB)") {
+				t.Errorf("it says %q", said)
+			}
+			l.Wants(test.want)
+			l.Wants(map[string]string{"mine": "mine\n", "old": "old\n", "tests/a.txt": "b\n"})
+			if said := l.tree.DropLarge(l.Context(), time.Now().Add(time.Minute), test.room); said != "" {
+				t.Errorf("without a file it says %q", said)
+			}
+		})
 	}
 }
 

@@ -1,16 +1,19 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"relay/epic/plaintext"
 	"relay/reanchor/git"
 )
 
@@ -167,6 +170,38 @@ func (w *Tree) Discard(paths []string) error {
 		}
 	}
 	return root.Close()
+}
+
+// large is the size in bytes from which a file is dropped in any case.
+const large = 64 << 10
+
+// DropLarge makes room on a full disk, at least so many bytes if there are, and twice as many as git needs for what stays: it removes
+// untracked files, ignored ones as well, that were written since an instant, all that are large and the largest of the others. It returns
+// text that says so.
+func (w *Tree) DropLarge(ctx context.Context, since time.Time, room int64) string {
+	list, err := w.git(ctx, nil, "ls-files", "--others", "-z")
+	if err != nil {
+		return "" // what fails because of that is said
+	}
+	sizes, all := make(map[string]int64), int64(0)
+	for _, p := range paths(list) {
+		info, err := os.Lstat(filepath.Join(w.Repo.Root(), filepath.FromSlash(p)))
+		if err == nil && info.Mode().IsRegular() && !info.ModTime().Before(since) && !w.User.Has(p) {
+			sizes[p] = info.Size()
+			all += info.Size()
+		}
+	}
+	var drop, said []string
+	room = max(room, all/3*2)
+	for _, p := range slices.SortedFunc(maps.Keys(sizes), func(a, b string) int { return cmp.Compare(sizes[b], sizes[a]) }) {
+		if size := sizes[p]; size >= large || room > 0 {
+			drop, said, room = append(drop, p), append(said, p+" ("+plaintext.Bytes(uint64(size))+")"), room-size
+		}
+	}
+	if err := w.Discard(drop); len(drop) == 0 || err != nil {
+		return ""
+	}
+	return "the agent filled the disk: relay removed " + plaintext.Listed(said) + ", which it had written"
 }
 
 // PutBack restores the files that protected covers to what a commit has, and returns those that differed.

@@ -37,6 +37,8 @@ func (e ProcessEnd) Stopped(final bool) (runners.Outcome, string, bool) {
 		return "", "", false
 	case e.Cancelled:
 		return runners.Stopped, "stopped: " + e.Cause.Error(), true
+	case errors.Is(e.Cause, ErrFilled):
+		return runners.Failed, e.Cause.Error(), true
 	case final:
 		return "", "", false
 	case errors.Is(e.Cause, ErrWall):

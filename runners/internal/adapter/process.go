@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ var (
 	ErrNoAnswer = errors.New("no answer from the model")
 	ErrLinger   = errors.New("still running after its final result")
 	ErrFlood    = errors.New("wrote too much output")
+	ErrFilled   = errors.New("filled the disk")
 	ErrHopeless = errors.New("cannot succeed any more")
 	errOrphaned = errors.New("the relay that ran it was ended")
 )
@@ -97,6 +99,7 @@ func (w *Process) Run(parent context.Context) (ProcessEnd, error) {
 // wait polls the output until the process is gone, often while it is young and busy, rarely when it is quiet.
 func (w *Process) wait(ctx context.Context, done <-chan process.Exit, stop context.CancelCauseFunc, seen *times) process.Exit {
 	l := monitor{Process: w, stop: stop, polled: w.now(), pause: firstPoll, stopRequested: ctx.Done(), times: seen}
+	l.disk = newDisk(w.Command.Dir, w.Limits.DiskFloor)
 	if w.ReadLine != nil {
 		l.tail = &Tail{Path: w.Command.Stdout, long: w.MaxLine, kept: kept(w.Limits), Line: w.ReadLine}
 		defer l.tail.Close()
@@ -107,6 +110,7 @@ func (w *Process) wait(ctx context.Context, done <-chan process.Exit, stop conte
 		select {
 		case exit := <-done:
 			l.readRest(exit)
+			exit.Filled = l.disk.filled() != nil
 			return exit
 		case <-l.stopRequested:
 			l.stopRequested = nil
@@ -136,6 +140,7 @@ type monitor struct {
 	finished      bool
 	ended         time.Duration // when the final result was seen
 	pause         time.Duration
+	disk          *disk
 }
 
 // poll reads what is new, holds the process to its limits, and returns the pause until the next poll.
@@ -178,7 +183,7 @@ func (l *monitor) enforce() {
 		l.ended = l.ran
 	}
 	l.finished = m == Finished
-	if why := l.exceeded(m); why != nil {
+	if why := cmp.Or(l.disk.filled(), l.exceeded(m)); why != nil {
 		l.stop(why)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"relay/cmd/relay/internal/project"
 	"relay/reanchor/git"
+	"relay/runners"
 )
 
 // roomFor reports whether a disk has room for something besides what every run needs.
@@ -33,7 +33,7 @@ const (
 )
 
 func checkSpace(c *checkup) {
-	free, err := project.FreeSpace(c.project.Root)
+	free, err := runners.FreeSpace(c.project.Root)
 	if err != nil {
 		c.add(Warn, "disk", "the free space is unknown: "+err.Error(), "")
 		return

@@ -163,7 +163,7 @@ func checkWorktreeFolder(ctx context.Context, c *checkup, besides uint64) {
 		return
 	}
 	size += besides
-	free, err := project.FreeSpace(project.Nearest(dir))
+	free, err := runners.FreeSpace(project.Nearest(dir))
 	n := project.Checkouts(jobs, len(c.project.Agents.Reviewers()))
 	state, words, fix := roomFor(fmt.Sprintf("%d checkouts of %s", n, plaintext.Bytes(size)), uint64(n)*size, free, err)
 	if fix != "" {

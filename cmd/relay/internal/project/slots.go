@@ -11,6 +11,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/provision"
 	"relay/reanchor/git"
+	"relay/runners"
 )
 
 // BelowName names the folder below relay's own that has the worktrees if relay can write nowhere else.
@@ -69,7 +70,7 @@ func FindShared(ctx context.Context, p *Project) (shared provision.Shared, err e
 		Slots: Checkouts(p.Config.Relay.Jobs, len(p.Agents.Reviewers())), Bytes: int64(p.Config.Relay.Worktree.ShareMaxMiB) << 20,
 		Free: math.MaxInt64,
 	}
-	if free, err := FreeSpace(Nearest(w.Dir)); err == nil {
+	if free, err := runners.FreeSpace(Nearest(w.Dir)); err == nil {
 		most.Free = int64(min(free, math.MaxInt64))
 	}
 	if shared, err = provision.FindShared(ctx, p.Git, w.Share, len(w.Setup) > 0, most); err == nil {

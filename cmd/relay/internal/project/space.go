@@ -6,13 +6,13 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"relay/orchestrator/decide"
+	"relay/runners"
 )
 
-// freeEvery is how often a run looks at what the machine has left: thousands of short tasks need not each.
-const freeEvery = time.Second
+// freeEvery is how often a run looks at what the machine has left: thousands of short tasks need not each, and one that fails on a full
+// disk must not be judged by what was free before.
+const freeEvery = 50 * time.Millisecond
 
 // FreeGauge returns a function that reports what this machine has left for a run, also on the disk of the folder where its
 // copy of .git is. It is asked from one goroutine at a time.
@@ -32,21 +32,12 @@ func FreeGauge(p *Project, state string, now func() time.Time) func() decide.Fre
 func freeSpaceOn(folders []string) decide.Free {
 	f := decide.Free{Disk: -1, Memory: availableMemory("/proc/meminfo")}
 	for _, folder := range folders {
-		space, err := FreeSpace(folder)
+		space, err := runners.FreeSpace(folder)
 		if err == nil && (f.Disk < 0 || int64(space) < f.Disk) {
 			f.Disk = int64(space)
 		}
 	}
 	return f
-}
-
-// FreeSpace returns the number of bytes an ordinary user can still write to the disk of a folder.
-func FreeSpace(folder string) (uint64, error) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(folder, &s); err != nil {
-		return 0, err
-	}
-	return s.Bavail * uint64(s.Bsize), nil
 }
 
 // availableMemory returns how many bytes new programs can have without swapping, as Linux tells; -1 where it is not known.

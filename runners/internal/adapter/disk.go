@@ -1,0 +1,66 @@
+package adapter
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"relay/epic/plaintext"
+	"relay/runners"
+)
+
+// clockStep is how late the times of files may be.
+const clockStep = 20 * time.Millisecond
+
+// restAfterWalk is for how many times as long as a walk through the files took none follows.
+const restAfterWalk = 20
+
+// disk is what a process has taken of the disk that it works on.
+type disk struct {
+	dir   string
+	floor int64     // of the run in bytes; 0: nobody looks
+	began time.Time // of the process …
+	free  uint64    // … and the bytes that were free
+	next  time.Time // no walk before
+	full  error     // it has filled the disk; nil: it has not
+
+	isFull func(dir string, floor int64) (free uint64, full bool)
+}
+
+// newDisk looks at the disk of a process that starts now.
+func newDisk(dir string, floor int64) *disk {
+	free, _ := runners.FreeSpace(dir)
+	return &disk{dir: dir, floor: floor, began: time.Now().Add(-clockStep), free: free, isFull: runners.IsFull}
+}
+
+// filled returns an error if the disk is full, and what the process has written in its folder is at least an eighth of the floor, and half
+// of what the disk has lost meanwhile. What it wrote elsewhere does not count, nor do files with older times.
+func (d *disk) filled() error {
+	free, full := d.isFull(d.dir, d.floor)
+	if d.full != nil || !full || d.free <= free || time.Now().Before(d.next) {
+		return d.full
+	}
+	walk := time.Now()
+	taken := takenSince(d.dir, d.began)
+	d.next = walk.Add(restAfterWalk * time.Since(walk))
+	if taken >= max(uint64(d.floor)/runners.FloorPart, (d.free-free)/2) {
+		d.full = fmt.Errorf("%w: what it wrote took %s, and left %s", ErrFilled, plaintext.Bytes(taken), plaintext.Bytes(free))
+	}
+	return d.full
+}
+
+// takenSince returns how many bytes of the disk the files below a folder take that were written since an instant.
+func takenSince(dir string, since time.Time) (bytes uint64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil //nolint:nilerr // the process works there
+		}
+		if info, err := d.Info(); err == nil && !info.ModTime().Before(since) {
+			bytes += uint64(info.Sys().(*syscall.Stat_t).Blocks) * 512
+		}
+		return nil
+	})
+	return bytes
+}
