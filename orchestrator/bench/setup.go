@@ -108,8 +108,8 @@ func (s *setUp) commands(ctx context.Context, lines []string, wall time.Duration
 	for i, line := range lines {
 		req := command.ShellRequest{
 			Mark: s.at.Attempt.Mark(), Role: s.role, Allow: s.at.Allow, Dir: s.at.Dir, Run: line,
-			Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)), Wall: wall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap, DiskFloor: o.Limits.DiskFloor,
-			Log: filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup.log", i+1)),
+			Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)), Wall: wall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
+			Log: filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup.log", i+1)), DiskFloor: o.Limits.DiskFloor,
 		}
 		detail := runners.Event{Text: line}
 		if strings.HasPrefix(line, slot.SubmoduleSetUp) {

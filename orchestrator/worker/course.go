@@ -7,6 +7,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/guard"
 	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
@@ -76,10 +77,9 @@ func newAttempt(g *workspace, a engine.Attempt) *attempt {
 	if a.Ended { // what came before its agent is over
 		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
 	}
-	checked := len(a.Task.Checks)+len(g.epicChecks()) > 0
 	verify := a.Task.Kind == epic.KindVerify
 	free := verify || a.Task.AllowNoChange || a.Task.Kind == epic.KindReview
-	t.ev.Task = verdict.Task{HasChecks: checked, MayBeNothing: free, Verify: verify}
+	t.ev.Task = verdict.Task{HasChecks: len(a.Task.Checks)+len(g.epicChecks()) > 0, MayBeNothing: free, Verify: verify}
 	return t
 }
 
@@ -231,7 +231,7 @@ func (t *attempt) collectsAgain(ctx context.Context, cause error) bool {
 	defer cancel()
 	said := ""
 	if t.large && git.DiskFault(cause) {
-		said, t.large = t.c.tree.DropLarge(ctx, t.files.Begun(), t.run.o.Limits.DiskFloor), false
+		said, t.large = worktree.DropLarge(ctx, t.c.tree, t.files.Begun(), t.run.o.Limits.DiskFloor), false
 	}
 	if said != "" {
 		t.f.Note("left", said)

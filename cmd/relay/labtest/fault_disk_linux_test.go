@@ -102,8 +102,8 @@ func TestFaultDiskOfTheRepositoryFull(t *testing.T) {
 	l.clean()
 }
 
-// A program that fills the disk of the worktrees is stopped, an agent, one that has ended, and a check alike. What it wrote makes room again,
-// others pay nothing, and the run comes to its end.
+// A program that fills the disk of the worktrees is stopped, an agent, one that has ended, and a check alike. What it wrote makes room
+// again, others pay nothing, and the run comes to its end.
 func TestFaultDiskFilled(t *testing.T) {
 	t.Parallel()
 	const fill = `cat /dev/urandom > fill 2>/dev/null`

@@ -74,13 +74,13 @@ func TestDropLarge(t *testing.T) {
 			l.Write("mine", "mine\n")
 			l.begin()
 			l.Sh(large + `big.log; ` + large + `new; ` + small + `less; echo x > code; echo old > old; touch -d 1999-01-01 old; echo b > tests/a.txt`)
-			said := l.tree.DropLarge(l.Context(), time.Now().Add(-time.Minute), test.room)
+			said := DropLarge(l.Context(), l.tree, time.Now().Add(-time.Minute), test.room)
 			if !strings.Contains(said, "relay removed ") || !strings.Contains(said, "new (less than 1 MiB)") {
 				t.Errorf("it says %q", said)
 			}
 			l.Wants(test.want)
 			l.Wants(map[string]string{"mine": "mine\n", "old": "old\n", "tests/a.txt": "b\n"})
-			if said := l.tree.DropLarge(l.Context(), time.Now().Add(time.Minute), test.room); said != "" {
+			if said := DropLarge(l.Context(), l.tree, time.Now().Add(time.Minute), test.room); said != "" {
 				t.Errorf("without a file it says %q", said)
 			}
 		})

@@ -178,7 +178,7 @@ const large = 64 << 10
 // DropLarge makes room on a full disk, at least so many bytes if there are, and twice as many as git needs for what stays: it removes
 // untracked files, ignored ones as well, that were written since an instant, all that are large and the largest of the others. It returns
 // text that says so.
-func (w *Tree) DropLarge(ctx context.Context, since time.Time, room int64) string {
+func DropLarge(ctx context.Context, w *Tree, since time.Time, room int64) string {
 	list, err := w.git(ctx, nil, "ls-files", "--others", "-z")
 	if err != nil {
 		return "" // what fails because of that is said

@@ -20,7 +20,7 @@ const restAfterWalk = 20
 // disk is what a process has taken of the disk that it works on.
 type disk struct {
 	dir   string
-	floor int64     // of the run in bytes; 0: nobody looks
+	floor int64     // of the run in bytes; 0: none
 	began time.Time // of the process …
 	free  uint64    // … and the bytes that were free
 	next  time.Time // no walk before
@@ -36,7 +36,7 @@ func newDisk(dir string, floor int64) *disk {
 }
 
 // filled returns an error if the disk is full, and what the process has written in its folder is at least an eighth of the floor, and half
-// of what the disk has lost meanwhile. What it wrote elsewhere does not count, nor do files with older times.
+// of what the disk has lost meanwhile. Files elsewhere and files with older times do not count.
 func (d *disk) filled() error {
 	free, full := d.isFull(d.dir, d.floor)
 	if d.full != nil || !full || d.free <= free || time.Now().Before(d.next) {

@@ -33,7 +33,8 @@ func TestDiskFilledByWhomItLostRoomTo(t *testing.T) {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "a", "file")
 			at := time.Now().Add(-test.age)
-			if err := errors.Join(os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, make([]byte, wrote), 0o644), os.Chtimes(file, at, at)); err != nil {
+			err := errors.Join(os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, make([]byte, wrote), 0o644), os.Chtimes(file, at, at))
+			if err != nil {
 				t.Fatal(err)
 			}
 			d := disk{dir: dir, floor: test.floor, began: time.Now().Add(-time.Minute)}
