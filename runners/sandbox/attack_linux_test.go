@@ -146,6 +146,9 @@ func TestAttacks(t *testing.T) {
 		for name, a := range attacks {
 			t.Run(string(kind)+"/"+name, func(t *testing.T) {
 				t.Parallel()
+				if kind == sandbox.Landlock && strings.Contains(a.script, "cat /tmp/") && strings.HasPrefix(t.TempDir(), "/tmp/") {
+					t.Skip("Landlock opens no folder below which something is hidden, and the test's own folders are there")
+				}
 				s := newStage(t)
 				box := *box
 				box.Place = s.place
