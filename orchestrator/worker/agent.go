@@ -105,7 +105,7 @@ func (ag *agent) turn(ctx context.Context, p relayfiles.Files, u turn) (runners.
 	}
 	report, err := runner.Run(ctx, req)
 	report.Detail = verdict.EndedWhile(report, doing)
-	t.large = report.Exit.Filled && !t.inUsers()
+	t.large = report.Exit.Heavy && !t.inUsers()
 	err = errors.Join(err, relayfiles.Collect(o.Secrets, result, p.Result))
 	if report.Result != nil {
 		result := report.Result.OfKind(string(a.Task.Kind))

@@ -37,7 +37,7 @@ type attempt struct {
 	other bool      // the next work that the agent left is to be collected, in place of the one that was
 	tries int       // how often the work of this turn was collected
 	saved *snapshot // what was known before that
-	large bool      // the files of the agent have filled the disk, and stand in the way
+	large bool      // files of the agent stand in the way if the disk is full
 }
 
 // snapshot is what is known of an attempt before its work is collected.

@@ -109,9 +109,10 @@ func TestFaultDiskFilled(t *testing.T) {
 	const fill = `cat /dev/urandom > fill 2>/dev/null`
 	const endless = fill + `; while :; do cat /dev/urandom >> fill; sleep .05; done 2>/dev/null`
 	for by, test := range map[string]struct{ agent, check, want string }{
-		"agent":       {agent: endless, want: "the agent filled the disk: relay removed fill ("},
-		"ended agent": {agent: fill, want: "the agent filled the disk: relay removed fill ("},
-		"zeros":       {agent: strings.ReplaceAll(endless, "urandom", "zero"), want: "filled the disk: "},
+		"agent":           {agent: endless, want: "the agent filled the disk: relay removed fill ("},
+		"ended agent":     {agent: fill, want: "the agent filled the disk: relay removed fill ("},
+		"no room for git": {agent: "head -c 40m /dev/urandom > fill", want: "the agent filled the disk: relay removed fill ("},
+		"zeros":           {agent: strings.ReplaceAll(endless, "urandom", "zero"), want: "filled the disk: "},
 		"small files": {
 			agent: `i=0; while mkdir d$i && head -c 60000 /dev/urandom > d$i/f; do i=$((i+1)); done 2>/dev/null`,
 			want:  "the agent filled the disk: relay removed d",
@@ -119,7 +120,7 @@ func TestFaultDiskFilled(t *testing.T) {
 		"check": {check: endless, want: `filled the disk: what it wrote took `},
 	} {
 		t.Run(by, func(t *testing.T) {
-			onlyFirst(t, by, "agent", "ended agent", "zeros", "small files", "check")
+			onlyFirst(t, by, "agent", "ended agent", "no room for git", "zeros", "small files", "check")
 			t.Parallel()
 			var plan strings.Builder
 			plan.WriteString("version: 2\nid: 20260101-disk\ntitle: Fill\ntasks:\n  T1: {title: Fill, max_attempts: 1, checks: ['" + cmp.Or(test.check, "true") + "']}\n")

@@ -175,9 +175,9 @@ func (w *Tree) Discard(paths []string) error {
 // large is the size in bytes from which a file is dropped in any case.
 const large = 64 << 10
 
-// DropLarge makes room on a full disk, at least so many bytes if there are, and twice as many as git needs for what stays: it removes
-// untracked files, ignored ones as well, that were written since an instant, all that are large and the largest of the others. It returns
-// text that says so.
+// DropLarge makes room on a full disk: it removes untracked files, ignored ones as well, that were written since an instant. These are all
+// that are large and, if that makes at least so many bytes of room and twice as many as git needs for what stays, the largest of the
+// others. It returns text that says so.
 func DropLarge(ctx context.Context, w *Tree, since time.Time, room int64) string {
 	list, err := w.git(ctx, nil, "ls-files", "--others", "-z")
 	if err != nil {
@@ -192,7 +192,9 @@ func DropLarge(ctx context.Context, w *Tree, since time.Time, room int64) string
 		}
 	}
 	var drop, said []string
-	room = max(room, all/3*2)
+	if room = max(room, all/3*2); all < room {
+		room = 0
+	}
 	for _, p := range slices.SortedFunc(maps.Keys(sizes), func(a, b string) int { return cmp.Compare(sizes[b], sizes[a]) }) {
 		if size := sizes[p]; size >= large || room > 0 {
 			drop, said, room = append(drop, p), append(said, p+" ("+plaintext.Bytes(uint64(size))+")"), room-size

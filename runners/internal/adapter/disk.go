@@ -35,20 +35,37 @@ func newDisk(dir string, floor int64) *disk {
 	return &disk{dir: dir, floor: floor, began: time.Now().Add(-clockStep), free: free, isFull: runners.IsFull}
 }
 
-// filled returns an error if the disk is full, and what the process has written in its folder is at least an eighth of the floor, and half
-// of what the disk has lost meanwhile. Files elsewhere and files with older times do not count.
+// filled returns an error if the disk is full, and the process has taken most of it.
 func (d *disk) filled() error {
 	free, full := d.isFull(d.dir, d.floor)
-	if d.full != nil || !full || d.free <= free || time.Now().Before(d.next) {
+	if d.full != nil || !full || time.Now().Before(d.next) {
 		return d.full
 	}
 	walk := time.Now()
-	taken := takenSince(d.dir, d.began)
+	taken, most := d.most(free)
 	d.next = walk.Add(restAfterWalk * time.Since(walk))
-	if taken >= max(uint64(d.floor)/runners.FloorPart, (d.free-free)/2) {
+	if most {
 		d.full = fmt.Errorf("%w: what it wrote took %s, and left %s", ErrFilled, plaintext.Bytes(taken), plaintext.Bytes(free))
 	}
 	return d.full
+}
+
+// most reports whether what the process has written in its folder is at least half of what the disk has lost meanwhile, and an eighth of
+// the floor. Files elsewhere and files with older times do not count.
+func (d *disk) most(free uint64) (taken uint64, yes bool) {
+	least := uint64(d.floor) / runners.FloorPart
+	if d.floor <= 0 || d.free < free+least {
+		return 0, false
+	}
+	taken = takenSince(d.dir, d.began)
+	return taken, taken >= max(least, (d.free-free)/2)
+}
+
+// heavy reports whether the process stands in the way if the disk has no room for a copy of what it wrote.
+func (d *disk) heavy() bool {
+	free, _ := d.isFull(d.dir, d.floor)
+	_, most := d.most(free)
+	return d.full != nil || most
 }
 
 // takenSince returns how many bytes of the disk the files below a folder take that were written since an instant.

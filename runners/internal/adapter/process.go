@@ -110,7 +110,7 @@ func (w *Process) wait(ctx context.Context, done <-chan process.Exit, stop conte
 		select {
 		case exit := <-done:
 			l.readRest(exit)
-			exit.Filled = l.disk.filled() != nil
+			exit.Heavy = l.disk.heavy()
 			return exit
 		case <-l.stopRequested:
 			l.stopRequested = nil
