@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"relay/attempts"
 	"relay/epic"
@@ -13,6 +14,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/limits"
 	"relay/orchestrator/verdict"
+	"relay/runners"
 	"relay/runners/kinds"
 
 	"github.com/google/uuid"
@@ -170,7 +172,12 @@ func (x *executor) runAttempt(ctx context.Context, a engine.Attempt, record atte
 	if err == nil && verdict.ClassOf(f.Outcome).Stopped && errors.As(context.Cause(ctx), &over) {
 		f.Overrule(verdict.OutOfBudget(capOf[over.Scope], over.Error()))
 	}
-	if err == nil && verdict.ClassOf(f.Outcome).DiskExcuses {
+	switch why := f.Receipt.ErrorSummary; {
+	case err != nil:
+	case f.Outcome.Charged() && strings.Contains(why, runners.FilledDisk): // an agent that only says so gains no more than a turn at the end
+		f.Overrule(verdict.FilledDisk(why))
+		f.Held = true
+	case verdict.ClassOf(f.Outcome).DiskExcuses:
 		x.excuseFullDisk(&f)
 	}
 	return f, err

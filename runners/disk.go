@@ -11,6 +11,9 @@ func FreeSpace(folder string) (uint64, error) {
 	return s.Bavail * uint64(s.Bsize), nil
 }
 
+// FilledDisk is in the words for a process that was stopped, or whose work failed, since it filled the disk.
+const FilledDisk = "filled the disk"
+
 // FloorPart is the part of a run's floor below which a disk is full: whoever leaves more is let be.
 const FloorPart = 8
 

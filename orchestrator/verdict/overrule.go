@@ -63,6 +63,10 @@ func FullDisk(free, floor int64, why string) (Overruling, bool) {
 	if free < 0 || free >= max(fullDisk, floor) {
 		return Overruling{}, false
 	}
-	why = fmt.Sprintf("the disk ran full (%d MiB are free): %s", free>>20, why)
-	return Overruling{Cause: "disk full", Outcome: attempts.Environment, Category: attempts.CLIError, Why: why}, true
+	return FilledDisk(fmt.Sprintf("the disk ran full (%d MiB are free): %s", free>>20, why)), true
+}
+
+// FilledDisk rules on an attempt of which something filled the disk, as why says: a task may need more room than others leave it.
+func FilledDisk(why string) Overruling {
+	return Overruling{Cause: "disk full", Outcome: attempts.Environment, Category: attempts.CLIError, Why: why}
 }

@@ -235,7 +235,7 @@ func (t *attempt) collectsAgain(ctx context.Context, cause error) bool {
 	}
 	if said != "" {
 		t.f.Note("left", said)
-		t.saved.ev.End.Is, t.saved.ev.End.Said = runners.Failed, said
+		t.saved.ev.End.Is, t.saved.ev.End.Said = runners.Failed, "the agent "+runners.FilledDisk+": "+said
 	} else if !git.AwaitRoom(ctx, cause) && t.tries > 1 {
 		return false
 	}

@@ -70,7 +70,7 @@ type Exit struct {
 	Refused string `json:"refused,omitempty"` // paths and hosts by the sandbox, with spaces between: see sandbox.Wall.Refused
 	Barred  bool   `json:"barred,omitempty"`  // by the sandbox: its program cannot even print its version there
 
-	Heavy bool `json:"-"` // what it wrote is most of what its disk has lost meanwhile, and much
+	Heavy bool `json:"-"` // what it wrote is a large part of what its disk has lost meanwhile
 
 	StoppedAt time.Time `json:"stopped_at,omitzero"` // when we asked it to stop
 	Said      int64     `json:"said,omitempty"`      // bytes of its Stdout by then

@@ -203,7 +203,7 @@ func DropLarge(ctx context.Context, w *Tree, since time.Time, room int64) string
 	if err := w.Discard(drop); len(drop) == 0 || err != nil {
 		return ""
 	}
-	return "the agent filled the disk: relay removed " + plaintext.Listed(said) + ", which it had written"
+	return "relay removed " + plaintext.Listed(said) + ", which the agent had written"
 }
 
 // PutBack restores the files that protected covers to what a commit has, and returns those that differed.

@@ -21,8 +21,8 @@ func TestDiskFilledByWhomItLostRoomTo(t *testing.T) {
 		want        bool
 	}{
 		"all of it":       {floor: runners.FloorPart, lost: wrote, want: true},
-		"half of it":      {floor: runners.FloorPart, lost: 2 * wrote, want: true},
-		"less":            {floor: runners.FloorPart, lost: 3 * wrote},
+		"a quarter of it": {floor: runners.FloorPart, lost: 4 * wrote, want: true},
+		"less":            {floor: runners.FloorPart, lost: 5 * wrote},
 		"before it began": {floor: runners.FloorPart, lost: wrote, age: time.Hour},
 		"no loss":         {floor: runners.FloorPart},
 		"no floor":        {lost: wrote},

@@ -23,7 +23,7 @@ var (
 	ErrNoAnswer = errors.New("no answer from the model")
 	ErrLinger   = errors.New("still running after its final result")
 	ErrFlood    = errors.New("wrote too much output")
-	ErrFilled   = errors.New("filled the disk")
+	ErrFilled   = errors.New(runners.FilledDisk)
 	ErrHopeless = errors.New("cannot succeed any more")
 	errOrphaned = errors.New("the relay that ran it was ended")
 )
