@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,7 +53,7 @@ type served struct {
 	base string
 
 	store *attempts.Store
-	at    time.Time // of the next event
+	at    atomic.Pointer[time.Time] // of the next event
 	left  []attempts.Event
 }
 
@@ -67,9 +68,10 @@ func serving(tb testing.TB, tasks, later int, o Options) *served {
 	must(tb, os.MkdirAll(dir, 0o755))
 	must(tb, os.WriteFile(filepath.Join(dir, "epic.yml"), text, 0o644))
 	sv := &served{}
+	sv.at.Store(&time.Time{})
 	sv.store, err = attempts.Open(attempts.Options{
 		Dir: dir, Epic: night.Epic, Graph: night.Graph, Run: "20261125T220000Z-7c1e", Fresh: &attempts.Settings{MaxAttemptsPerTask: 3},
-		Now: func() time.Time { return sv.at },
+		Now: func() time.Time { return *sv.at.Load() },
 	})
 	must(tb, err)
 	tb.Cleanup(func() { sv.store.Close() })
@@ -115,7 +117,8 @@ func (sv *served) append(tb testing.TB, n int) {
 	tb.Helper()
 	for range n {
 		e := sv.left[0]
-		sv.left, sv.at = sv.left[1:], e.At
+		sv.left = sv.left[1:]
+		sv.at.Store(&e.At)
 		must(tb, sv.store.Append(e))
 	}
 }
